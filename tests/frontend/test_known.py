@@ -13,6 +13,7 @@ import pytest
 
 import pliant
 from pliant.errors import PliantError, RecompiledWarning
+from pliant.frontend.control.site import Site
 
 X = np.linspace(0.5, 2.0, 12)
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -262,3 +263,34 @@ def test_what_is_declared_static_is_not_warned_of() -> None:
     f = pliant.jit(lambda x, count: np.zeros(count) + x[0], static="count")
     for n in range(20):
         f(X, n)
+
+
+def means_until_they_stay(x: Any, k: Any) -> Any:
+    centers = x[:k].copy()
+    for _ in range(8):
+        labels = np.argmin(np.abs(x[:, None] - centers), axis=1)
+        new = np.array([x[labels == i].mean() if np.any(labels == i) else centers[i] for i in range(k)])
+        if np.abs(new - centers).sum() < 1e-4:
+            break
+        centers = new
+    return centers
+
+
+def test_an_extent_without_which_a_loop_would_be_unrolled_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[str] = []
+    step = Site.step
+    monkeypatch.setattr(Site, "step", lambda site, *item: (copies.append(site.where.short), step(site, *item))[1])
+    pliant.jit(means_until_they_stay)(np.sin(3.0 * np.arange(12)), 3)
+    line = means_until_they_stay.__code__.co_firstlineno + 2
+    assert copies.count(f"test_known.py:{line}") < 2
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_means_of_a_known_number_of_clusters(backend: str) -> None:
+    f, x = means_until_they_stay, np.sin(3.0 * np.arange(12))
+    compiled, slope = (pliant.jit(g, backend=backend) for g in (f, pliant.grad(lambda x, k: np.sum(f(x, k) ** 2))))
+    for k in (2, 3):
+        np.testing.assert_allclose(compiled(x, k), f(x, k), rtol=1e-13)
+        steps = 1e-6 * np.eye(x.size)
+        differences = [(np.sum(f(x + d, k) ** 2) - np.sum(f(x - d, k) ** 2)) / 2e-6 for d in steps]
+        np.testing.assert_allclose(slope(x, k), differences, rtol=1e-6, atol=1e-8)

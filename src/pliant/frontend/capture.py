@@ -24,7 +24,7 @@ from pliant.frontend.calls import joined_text, shown_later, spread
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order, of_each
 from pliant.frontend.control.builtins import BUILTINS
-from pliant.frontend.control.chosen import is_one_of_two
+from pliant.frontend.control.chosen import is_callable, is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import (
@@ -264,7 +264,7 @@ class Reader(Elements):
         """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
         if not is_known(fn):
             return self.callee(fn)(*map(plain, args), **options)
-        given = args if fn is range else tuple([self.callee(a) if callable(a) else self.each(a) for a in args])
+        given = args if fn is range else tuple([self.callee(a) if is_callable(a) else self.each(a) for a in args])
         return CALLS["items"](fn, *given, **options)
 
     def loop(self, elements: Any, *rest: Any) -> Any:

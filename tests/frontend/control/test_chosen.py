@@ -169,8 +169,41 @@ def asked_after_the_loop(x: Any) -> Any:
     return 1.0 if mode is Mode.UP else 2.0  # type: ignore[possibly-undefined]
 
 
+def gone_over_by_number(x: Any) -> Any:
+    groups: list[list[int]] = [[1], [0, 2]] if x[0] > 0 else [[0, 1], [2]]
+    y = np.zeros_like(x)
+    for k, members in enumerate(groups):
+        for i in members:
+            y[i] = x[i] * (k + 1)
+    return y
+
+
+def gone_over_together(x: Any) -> Any:
+    groups: list[list[int]] = [[1], [0, 2]] if x[0] > 0 else [[0, 1], [2]]
+    return sum([w * np.mean(x[members]) for w, members in zip(x, groups, strict=False)])
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+@pytest.mark.parametrize("f", [gone_over_by_number, gone_over_together])
+def test_one_of_two_lists_of_other_lengths_is_gone_over(f: Callable[[Any], Any], backend: str) -> None:
+    compiled = pliant.jit(f, backend=backend)
+    slope = pliant.jit(pliant.grad(lambda x: np.sum(f(x) ** 2)), backend=backend)
+    for x in XS:
+        np.testing.assert_allclose(compiled(x), f(x), rtol=1e-14)
+        steps = 1e-6 * np.eye(3)
+        differences = [(np.sum(f(x + d) ** 2) - np.sum(f(x - d) ** 2)) / 2e-6 for d in steps]
+        np.testing.assert_allclose(slope(x), differences, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_one_of_two_functions_is_mapped(backend: str) -> None:
+    f = pliant.jit(lambda x: np.array([*map(np.sin if x[0] > 0 else np.cos, x)]), backend=backend)
+    np.testing.assert_allclose(f(XS[0]), np.sin(XS[0]), rtol=1e-14)
+    np.testing.assert_allclose(f(XS[1]), np.cos(XS[1]), rtol=1e-14)
+
+
 @pytest.mark.usefixtures("for_all_data")
-@pytest.mark.parametrize("f", [used_otherwise])
+@pytest.mark.parametrize("f", [used_otherwise, gone_over_by_number, gone_over_together])
 def test_other_uses_are_errors(f: Callable[[Any], Any]) -> None:
     with pytest.raises(UnboundError, match="after one branch and"):
         pliant.jit(f)(XS[0])

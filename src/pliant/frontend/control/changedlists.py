@@ -93,6 +93,10 @@ class Lists:
         where, is_new = self.region.origins.get(place), content is MISSING
         text = self.text_of(place.holder) if place.is_whole else place.text
         why = "has no value before the loop" if is_new else "gets other elements"
+        holder: Any = place.holder
+        elements: list[Any] = cast("Any", holder) if type(holder) is list and not is_new else []
+        if elements and all([type(x) is list and x for x in elements]):
+            why += ", which are lists: tuples, as in [(x, y), …], can be elements of a list that a loop changes"
         return NotInductive(f"{text} {why}", is_late=is_new, where=where)
 
     def text_of(self, holder: Any) -> str:

@@ -140,6 +140,13 @@ def is_one_of_two(x: Any) -> bool:
     )
 
 
+def is_callable(x: Any) -> bool:
+    """Whether something can be called; of one of two objects, whether each can."""
+    if type(x) is not Unbound:
+        return callable(x)
+    return x.choice is not None and all(map(is_callable, x.choice[1:]))
+
+
 def _made_in(leaf: Any) -> list[int]:
     """The numbers of the scopes that parts of an object are of."""
     if type(leaf) is Front:

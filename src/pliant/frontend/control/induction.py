@@ -243,9 +243,9 @@ class Round:
         if after is head and tree is None:
             return tree
         if after is MISSING or (type(after) is Unbound and not after.is_flagged):
-            why = f", since {after.message}" if type(after) is Unbound else ""
+            why, needs = (f", since {after.message}", after.needs) if type(after) is Unbound else ("", ())
             is_typed = type(after) is Unbound and bool(after.ways) and is_number(after.value)  # see `name_by_ways`
-            raise NotInductive(f"{place.text} has no value after a step{why}", is_of_types=is_typed)
+            raise NotInductive(f"{place.text} has no value after a step{why}", is_of_types=is_typed, needs=needs)
         old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
         new, found = self.leaves(after)
         if structure != found and tree is None:  # what the name is bound to before the loop is taken apart
@@ -318,7 +318,8 @@ class Round:
         if known is None or made is None:
             raise NotInductive(f"{text} is {text_of(old)} before a step and {text_of(new)} after it", is_late=True)
         if made.room != known.room:
-            raise NotInductive(f"{text} may have more elements after a step than before it", is_late=kind is None)
+            reason = f"{text} may have more elements after a step than before it"
+            raise NotInductive(reason, is_late=kind is None, needs=(*made.counts(first), *made.counts(new)))
         if not made.is_exact(first):
             raise NotInductive(
                 f"{text} is {text_of(first)} before the loop and {text_of(new)} after a step", is_of_types=True

@@ -11,7 +11,7 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import whole_of
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.control.chosen import note_choice, one_of_more
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
@@ -155,9 +155,10 @@ class Join:
         if words_of(a) is not None and words_of(b) is not None:
             hint = ASKED
         part, x, y = difference(what, a, b)
+        extents = [n for array in (a, b) if type(array) is Bounded for n in Unsized.of(array).counts(array)]
         made = Unbound(
             f"{part} is {text_of(x)} after one branch and {text_of(y)} after the other, and the condition is known "
-            "only at run time", hint, self.where, (self.condition,),
+            "only at run time", hint, self.where, (self.condition, *extents),
         )  # fmt: skip
         made.choice = self.condition, a, b
         return lambda _: made

@@ -31,6 +31,7 @@ from pliant.frontend.control.sizing import is_heavy, note_size, operations, oper
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on
+from pliant.frontend.needs import can_be_known
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
@@ -193,6 +194,8 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
         if error.is_late and done < PEELED:
             return True
         report(site.code, Report(site.where, "unrolled", steps.count, error.reason), depth())
+        if needed := [value for value in error.needs if can_be_known(value)]:
+            raise site.too_long(steps.count).needing(*needed) from None
         return False
     except Exception as error:  # whatever the body cannot do with a traced number of a step, it may do with a known one
         cause = error.__context__  # of a loop inside: what it cannot do at the first step, it may do later

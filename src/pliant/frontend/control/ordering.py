@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.comprehension import every_one, is_open_ended
@@ -39,11 +41,23 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     by = _columns(keys)
     common = element_of(items)
     if by is None or common is None or like(items) is None:
-        return sorted(items, key=key, reverse=reverse)
+        return _by_python(items, key, reverse, are_open=by is not None)
     order = _order(by, is_reversed=bool(reverse))
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
     return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
+
+
+def _by_python(items: list[Any], key: Callable[[Any], Any] | None, reverse: Any, *, are_open: bool) -> list[Any]:
+    """The elements in order, which has to be known while tracing. are_open: whether the keys are not."""
+    try:
+        return sorted(items, key=key, reverse=reverse)
+    except TracedValueError as error:
+        if not are_open or not any([type(x) is list for x in items]):
+            raise
+        message = "lists are sorted here by numbers that are known only at run time, by which only tuples can be"
+        hint = "make them tuples, as in [(x, y), …], and not [[x, y], …]"
+        raise TracedValueError(message, hint=hint).at(("here", here())).needing(*error.needs) from error
 
 
 def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None, *, is_reversed: bool) -> Front:

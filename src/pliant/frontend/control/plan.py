@@ -40,14 +40,16 @@ Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's res
 
 class NotInductive(Exception):
     """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step. `is_of_types`:
-    all that this step changes are types. where: what changes the state so."""
+    all that this step changes are types. where: what changes the state so. needs: what would have to be known for it to
+    have one."""
 
     def __init__(
-        self, reason: str, *, is_late: bool = False, is_of_types: bool = False, where: Origin | None = None
-    ) -> None:
+        self, reason: str, *, is_late: bool = False, is_of_types: bool = False, where: Origin | None = None,
+        needs: Values = (),
+    ) -> None:  # fmt: skip
         super().__init__(reason)
         self.reason, self.is_late, self.is_of_types = reason, is_late or is_of_types, is_of_types
-        self.where = where
+        self.where, self.needs = where, needs
 
 
 class Longer(Exception):

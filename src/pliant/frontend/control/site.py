@@ -40,6 +40,7 @@ class Site:
     is_part: bool = False  # of a loop, to which it leaves what a `break` means
     reason: str = ""  # why it could not be captured at first
     changed: Origin | None = None  # what changes its state so
+    is_late: bool = False  # whether it may be after one more step
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:

@@ -70,6 +70,11 @@ class Unbound(Shown):
         return self._message
 
     @property
+    def needs(self) -> Values:
+        """What would have to be known for it to have a value."""
+        return self._needs
+
+    @property
     def is_flagged(self) -> bool:
         """Whether a traced flag says if it has a value."""
         return self.flag is not None and self.flag is not False

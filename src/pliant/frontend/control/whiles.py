@@ -15,7 +15,7 @@ from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
-from pliant.frontend.control.site import LIMIT, Site, reason_of
+from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
 from pliant.frontend.control.sizing import MANY, operations, operations_since
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.tracing import is_tracing
@@ -62,6 +62,8 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
         signal = site.step()
         done, made = done + 1, made + operations_since(before)
         if signal is not None and not signal.is_known:
+            if site.is_late and peeled < PEELED:
+                return site.left(signal, partial(_repeat, site, test, asked, peeled + 1))
             raise site.unending(failed_before(site.code, depth()))
         if signal is not None:
             return site.finished(signal)
@@ -102,6 +104,7 @@ def _conditional(
         found = site.required(plan, holds, peeled) if is_required else captured(plan)
     except NotInductive as error:
         report(site.code, Report(site.where, "unrolled", None, error.reason), depth())
+        site.is_late = error.is_late
         return None
     except Exception as error:
         if is_required:

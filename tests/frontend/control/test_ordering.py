@@ -1,0 +1,76 @@
+"""Lists that a loop sorts by numbers that are known only at run time, as a simplex is: tuples of points and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+
+XS = [np.array(x) for x in ([[3.0, 1.0], [2.0, 2.0], [1.0, 0.5]], [[0.4, -0.3], [0.1, 0.3], [-2.0, 0.7]])]
+
+
+def halved(points: Any) -> Any:
+    rows = [(x, np.sum(x**2)) for x in points]
+    steps = 0
+    while True:
+        rows.sort(key=lambda row: row[1])
+        steps += 1
+        if rows[0][1] < 1e-2 or steps > 20:
+            return rows[0]
+        x = 0.5 * rows[-1][0]
+        if rows[1][1] < 1.0:
+            del rows[-1]
+            rows.append((x, np.sum(x**2)))
+            continue
+        nearer: list[Any] = []
+        for x, _ in rows:
+            nearer.append((0.7 * x, np.sum((0.7 * x) ** 2)))
+        rows = nearer
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_a_list_that_is_sorted_is_bound_to_another_one_in_some_steps(backend: str) -> None:
+    compiled = pliant.jit(halved, backend=backend)
+    slope = pliant.jit(pliant.grad(lambda x: np.sum(halved(x)[0])), backend=backend)
+    for points in XS:
+        for made, expected in zip(compiled(points), halved(points), strict=True):
+            np.testing.assert_allclose(made, expected, rtol=1e-13)
+        differences = np.zeros_like(points)
+        for place in np.ndindex(*points.shape):
+            step = np.zeros_like(points)
+            step[place] = 1e-6
+            differences[place] = (np.sum(halved(points + step)[0]) - np.sum(halved(points - step)[0])) / 2e-6
+        np.testing.assert_allclose(slope(points), differences, rtol=1e-7, atol=1e-8)
+
+
+def of_lists(points: Any) -> Any:
+    rows = [[x, np.sum(x**2)] for x in points]
+    steps = 0
+    while True:
+        rows.sort(key=lambda row: row[1])
+        steps += 1
+        if rows[0][1] < 1e-3 or steps > 20:
+            return rows[0][0]
+        rows[-1] = [0.5 * rows[-1][0], 0.25 * rows[-1][1]]
+
+
+def of_lists_anew(points: Any) -> Any:
+    rows = [[x, np.sum(x**2)] for x in points]
+    steps = 0
+    while True:
+        rows = sorted(rows, key=lambda row: row[1])
+        steps += 1
+        if rows[0][1] < 1e-3 or steps > 20:
+            return rows[0][0]
+        rows[-1] = [0.5 * rows[-1][0], 0.25 * rows[-1][1]]
+
+
+@pytest.mark.parametrize("f", [of_lists, of_lists_anew])
+def test_an_error_says_that_elements_have_to_be_tuples(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"which are lists: tuples, as in|by which only tuples can be"):
+        pliant.jit(f)(XS[0])
