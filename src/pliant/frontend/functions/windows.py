@@ -73,7 +73,7 @@ def as_strided(
     low, high = (sum([limit(r, 0) for r in reach]) for limit in (min, max))
     if 0 not in extents and not 0 <= low <= high < array.size:
         raise ShapeError(
-            f"as_strided: elements {low} to {high} are asked for of {array.type}", hint="other memory is not the array's"
+            f"as_strided: elements {low} to {high} are asked for of {array.type}", hint="other memory is not its own"
         ).at(("here", here()))
 
     def read(value: Value) -> Value:
