@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.stats
 
 import pliant
 from pliant.errors import UnsupportedError
@@ -96,6 +97,14 @@ def test_an_array_of_run_time_length_that_is_filled() -> None:
     compiled = pliant.jit(energies)
     for n in (3, 5, 0):
         np.testing.assert_array_equal(compiled(np.ones(2), n), energies(np.ones(2), n))
+
+
+def test_records_of_a_library_stay_what_they_are() -> None:
+    def f(x: Any) -> Any:
+        line = scipy.stats.linregress([0.0, 1.0, 2.0], [1.0, 3.0, 5.0])
+        return line.slope * x + line.intercept
+
+    assert pliant.jit(f)(2.0) == f(2.0) == 5.0
 
 
 HELD = np.arange(3.0)

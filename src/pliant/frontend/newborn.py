@@ -46,7 +46,7 @@ def new_or_known(run: Callable[..., Any]) -> Callable[..., Any]:
 def own_arrays(found: list[Any]) -> Any:
     """The one element of a list, which nothing else holds if it is new: new arrays as traced ones that know their
     content."""
-    if is_of(found[0], tuple) and _holders(found)[0] == _LONE:
+    if found[0].__class__ is tuple and _holders(found)[0] == _LONE:
         parts = [*found.pop()]
         return tuple([adopt(x) if is_new else x for x, is_new in zip(parts, _are_new(parts), strict=True)])
     return adopt(found.pop()) if _are_new(found)[0] else found.pop()
