@@ -10,6 +10,7 @@ import pytest
 
 import pliant
 from pliant.errors import UnsupportedError
+from pliant.frontend.control.ordering import FEW
 
 XS = [np.array(x) for x in ([[3.0, 1.0], [2.0, 2.0], [1.0, 0.5]], [[0.4, -0.3], [0.1, 0.3], [-2.0, 0.7]])]
 
@@ -74,3 +75,34 @@ def of_lists_anew(points: Any) -> Any:
 def test_an_error_says_that_elements_have_to_be_tuples(f: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match=r"which are lists: tuples, as in|by which only tuples can be"):
         pliant.jit(f)(XS[0])
+
+
+def collected(x: Any, limit: Any) -> Any:
+    found: list[Any] = []
+    pairs: list[Any] = []
+    for k in range(len(x)):
+        if x[k] < limit:
+            found.append(x[k])
+            pairs.append((np.floor(x[k]), k))
+    found.sort()
+    pairs.sort(key=lambda pair: pair[0])
+    down = sorted(found, reverse=True)
+    same = sorted(pairs, key=lambda pair: pair[0], reverse=True)
+    total = 0.0
+    for k in range(len(found)):
+        total += found[k] * (k + 1) - down[k] * pairs[k][1] + same[k][1] * same[k][0]
+    return total
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_lists_of_few_elements_in_arrays_for_many(backend: str) -> None:
+    compiled = pliant.jit(collected, backend=backend)
+    slope = pliant.jit(pliant.grad(collected), backend=backend)
+    x = np.random.default_rng(0).uniform(0, 20, 4 * FEW)
+    for count in (0, 1, 2, FEW - 1, FEW, FEW + 1, 4 * FEW):
+        limit = 30.0 if count == len(x) else np.sort(x)[count]
+        np.testing.assert_allclose(compiled(x, limit), collected(x, limit), rtol=1e-12)
+        way = np.where(np.arange(len(x)) % 3, 1e-6, 0)
+        wanted = (collected(x + way, limit + 1e-4) - collected(x - way, limit + 1e-4)) / 2
+        if count < FEW:  # else elements change places with others that are near
+            np.testing.assert_allclose((slope(x, limit + 1e-4) * way).sum(), wanted, rtol=1e-4, atol=1e-9)

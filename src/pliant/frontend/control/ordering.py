@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.control.branch import is_open
+from pliant.frontend.control.branch import choose, is_open
 from pliant.frontend.control.comprehension import every_one, is_open_ended
 from pliant.frontend.control.effects import changing
 from pliant.frontend.control.fronts import Front, front_of
@@ -26,6 +26,10 @@ from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import is_tracing
 
 FUNCTIONS: Final[Any] = np
+FEW: Final = 64
+"""Elements of a list of some length that are put in order by themselves."""
+MANY: Final = 4
+"""Times as many that its arrays have room for at least."""
 
 
 def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: Any = False) -> list[Any]:
@@ -71,9 +75,23 @@ def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None
         raise front.refused("sorting")
     inside = places_of(room) < with_kind(front.length.value, INDEX)
     by = [inside if is_reversed else ~inside, *[fresh(column, is_array=True) for column in keys.columns]]
-    order = _order(by, is_reversed=is_reversed)
+    order = _order_of_few(by, front, is_reversed=is_reversed)
     made = [FUNCTIONS.take(fresh(column, is_array=True), order, axis=0).value for column in front.columns]
     return front.form.front([*made, front.count])
+
+
+def _order_of_few(by: list[TracedArray], front: Front, *, is_reversed: bool) -> Any:
+    """The places of the elements in their order; of a few, in arrays for many, only these are compared."""
+    room = by[0].shape[0]
+    if room < MANY * FEW:
+        return _order(by, is_reversed=is_reversed)
+
+    def of_few() -> Any:
+        first = _order([column[:FEW] for column in by], is_reversed=is_reversed)
+        return FUNCTIONS.concatenate([first, places_of(room)[FEW:]])
+
+    are_few = with_kind(front.length.value, INDEX) <= FEW
+    return choose(are_few, of_few, lambda: _order(by, is_reversed=is_reversed))
 
 
 def largest(n: int, elements: Any, key: Callable[[Any], Any] | None = None) -> list[Any]:
