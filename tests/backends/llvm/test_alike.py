@@ -28,6 +28,12 @@ def shared(f: Any, *args: Any) -> int:
     return len(re.findall(r"define (?:internal|hidden) void @\w+_alike\d+\(", code(f, *args)))
 
 
+def products(text: str) -> int:
+    """How many products there are in the code of a program; each module has the functions of NumPy's that it uses."""
+    functions = dict(re.findall(r"^define [^@]*@(\w+)(\(.*?^})", text, re.MULTILINE | re.DOTALL))
+    return sum([body.count(" fmul ") for body in functions.values()])
+
+
 def check(f: Any, *args: Any) -> None:
     for got, wanted in zip(pliant.jit(f)(*args), f(*args), strict=True):
         assert_allclose(got, wanted, rtol=1e-11, atol=1e-11)
@@ -45,8 +51,8 @@ def weights(layers: int) -> list[Any]:
 
 def test_layers_share_their_code():
     x, gradient = RNG.normal(size=(8, 8)), pliant.value_and_grad(network, argnums=1)
-    few, many = (code(gradient, x, weights(layers)).count(" fmul ") for layers in (MANY, 2 * MANY))
-    assert few == many
+    few, many = (products(code(gradient, x, weights(layers))) for layers in (MANY, 2 * MANY))
+    assert few == many > 50
 
 
 @pytest.mark.parametrize("n", [3, 4, 20])
