@@ -16,13 +16,14 @@ CALLS = {
     "ufuncs": "np.{}(", "ufunc.reduce": "np.{}.reduce(", "ufunc.accumulate": "np.{}.accumulate(", "ufunc.reduceat": "np.{}.reduceat(",
     "ufunc.at": "np.{}.at(", "ufuncs of other libraries": "special.{}(", "methods of arrays": ".{}(", "properties of arrays": ".{}",
 }  # fmt: skip
+ELSEWHERE = {"strides"}  # NumPy lays out many results as it likes: see tests/frontend/functions/test_as_strided.py
 GROUPS = {heading: names for heading, names in numpy_groups().items() if not heading.startswith("refused")}
 
 
 @pytest.mark.parametrize("heading", GROUPS)
 def test_every_function_that_is_supported_is_drawn(heading: str) -> None:
     text, call = "\n".join(TEXTS), CALLS.get(heading, heading + ".{}(")
-    assert [name for name in GROUPS[heading] if call.format(name) not in text] == []
+    assert [name for name in GROUPS[heading] if call.format(name) not in text and name not in ELSEWHERE] == []
 
 
 def test_every_line_is_one_that_numpy_runs() -> None:
