@@ -322,24 +322,18 @@ def _without_arrays(m: Any) -> Any:
         if type(held) is ObjectArray and not isinstance(m, type):
             raise held.refused(f"returning an object of class {type(m).__name__}, with .{name}")
         if type(held) is TracedArray and not isinstance(m, type):
-            kind = type(m).__name__
-            error = UnsupportedError(
-                f"returning an object of class {kind}, whose .{name} is a traced array {held.type}",
-                hint='return its arrays, in a tuple or a dict; or register the class with optree, namespace="pliant"',
-            ).at(("made here", held.value.origin))
-            error.made = (m,)
-            raise error
+            raise _holding(m, held, f"whose .{name} is", "a tuple or a dict")
     held = traced_in(m)
     if held is not None:
-        raise _holding(m, held)
+        raise _holding(m, held, "in which there is", "a list, a tuple or a dict")
     return m
 
 
-def _holding(m: Any, held: TracedArray) -> UnsupportedError:
-    """The error about an object that holds a traced array somewhere."""
+def _holding(m: Any, held: TracedArray, where: str, instead: str) -> UnsupportedError:
+    """The error about an object that holds a traced array. instead: what may hold it."""
     error = UnsupportedError(
-        f"returning an object of class {type(m).__name__}, in which there is a traced array {held.type}",
-        hint='return its arrays, in a list, a tuple or a dict; or register the class with optree, namespace="pliant"',
+        f"returning an object of class {type(m).__name__}, {where} a traced array {held.type}",
+        hint=f'return its arrays, in {instead}; or register the class with optree, namespace="pliant"',
     ).at(("made here", held.value.origin))
     error.made = (m,)
     return error
