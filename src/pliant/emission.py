@@ -151,7 +151,7 @@ def _plain(output: Output, program: Program, results: list[Value]) -> Output:
         place = len(results) - 1
         sides = tuple([_plain(o, program, results) for o in output.alternatives])
         return Output("either", place, (), output.type, sides)
-    if output.kind in ("leaf", "same", "static"):
+    if output.kind in ("leaf", "same", "static", "fresh"):
         return output
     if output.kind in ("container", "kept"):
         raise UnsupportedError(

@@ -23,9 +23,10 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
+from pliant.frontend.fresh import Fresh, new_ones, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.growing import Before, Growing, Grown
-from pliant.frontend.members import plain_member, traced_in
+from pliant.frontend.members import plain_member
 from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
@@ -49,9 +50,9 @@ class Output:
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "same" for the view that the returned leaf `place` is; "leaf" for
+    first if the result `place` is true; "same" for the view or copy that the returned leaf `place` is; "leaf" for
     an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
-    arguments afterwards; "static" for what is no number.
+    arguments afterwards; "static" for what is no number; "fresh" for a copy of it.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -98,7 +99,7 @@ class Output:
             return self.seen(array, results)
         if self.kind == "either":
             return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
-        return place
+        return place.made() if self.kind == "fresh" else place
 
     def seen(self, array: Any, results: Sequence[Any]) -> Any:
         """What the lenses show of an array."""
@@ -188,12 +189,13 @@ def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Ou
     """How to make what a function returns, and new items that it leaves in containers. known: of containers, by id."""
     leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
     arrays = [m for m in leaves if type(m) is TracedArray]
-    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]), known)
+    uses = Counter([id(x.storage) for m in arrays for x in _sides(m)])
+    made = _Returned(uses, known, new_ones(leaves, current()))
     outputs = list[Output]()
     first: dict[int, int] = {}
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
-        is_same = place < min(n, len(returned)) and outputs[place].lenses  # else it is one object anyway
+        is_same = place < min(n, len(returned)) and (outputs[place].lenses or outputs[place].kind == "fresh")
         outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
     count = len(returned)
     return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
@@ -206,6 +208,7 @@ class _Returned:
 
     uses: Counter[int]  # of allocations, by id
     known: dict[int, Output]  # of containers, by id
+    fresh: dict[int, Fresh]  # of objects and sets, by id
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
     packs: list[Pack] = field(default_factory=list[Pack])
@@ -232,7 +235,8 @@ class _Returned:
             raise m.refused("returning it")
         if type(m) is not TracedArray:
             m = plain_member(m) if type(m) is frozenset else m
-            return Output("static", known_text(_without_arrays(m), "returned"))
+            found = known_text(without_arrays(m), "returned")
+            return Output("fresh", self.fresh[id(m)]) if id(m) in self.fresh else Output("static", found)
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
@@ -314,29 +318,6 @@ class _Returned:
         if isinstance(lens, DynamicLens):
             return Window(places, lens.length, origins)
         return Window(places, lens.shape, origins, tuple([self.result(n) for n in lens.lengths]), lens.step)
-
-
-def _without_arrays(m: Any) -> Any:
-    """A returned object that is no number, if it holds no traced array: these end with the call."""
-    for name, held in getattr(m, "__dict__", {}).items():
-        if type(held) is ObjectArray and not isinstance(m, type):
-            raise held.refused(f"returning an object of class {type(m).__name__}, with .{name}")
-        if type(held) is TracedArray and not isinstance(m, type):
-            raise _holding(m, held, f"whose .{name} is", "a tuple or a dict")
-    held = traced_in(m)
-    if held is not None:
-        raise _holding(m, held, "in which there is", "a list, a tuple or a dict")
-    return m
-
-
-def _holding(m: Any, held: TracedArray, where: str, instead: str) -> UnsupportedError:
-    """The error about an object that holds a traced array. instead: what may hold it."""
-    error = UnsupportedError(
-        f"returning an object of class {type(m).__name__}, {where} a traced array {held.type}",
-        hint=f'return its arrays, in {instead}; or register the class with optree, namespace="pliant"',
-    ).at(("made here", held.value.origin))
-    error.made = (m,)
-    return error
 
 
 def _source(x: TracedArray) -> Any:

@@ -1,0 +1,126 @@
+"""Objects, sets and functions that a function returns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+
+X = np.arange(3.0)
+KNOWN = {"seen"}
+
+
+class Report:
+    """What a run has found."""
+
+    def __init__(self, names: set[str], history: list[int]) -> None:
+        self.names = names
+        self.history = history
+
+
+def a_set(x: Any) -> Any:
+    return {"mean", "sum"}, x + 1
+
+
+def a_counter(x: Any) -> Any:
+    return Counter("abca"), x + 1
+
+
+def bytes_to_change(x: Any) -> Any:
+    return bytearray(b"ab"), x + 1
+
+
+def an_object(x: Any) -> Any:
+    return Report({"a"}, [len(x)]), x + 1
+
+
+def change(made: Any) -> None:
+    """Change what a function has returned."""
+    if isinstance(made, set):
+        made.add("more")
+    elif isinstance(made, Counter):
+        made.clear()
+    elif isinstance(made, bytearray):
+        made[0] = 0
+    else:
+        made.names.clear()
+        made.history.append(7)
+
+
+def content(made: Any) -> Any:
+    return vars(made) if isinstance(made, Report) else made
+
+
+@pytest.mark.parametrize("f", [a_set, a_counter, bytes_to_change, an_object])
+def test_each_call_returns_a_new_one(f: Any) -> None:
+    compiled = pliant.jit(f)
+    for _ in range(5):
+        (got, array), (wanted, _) = compiled(X), f(X)
+        assert type(got) is type(wanted)
+        assert content(got) == content(wanted)
+        np.testing.assert_array_equal(array, X + 1)
+        change(got)
+
+
+def test_one_that_is_returned_twice_is_one() -> None:
+    def twice(x: Any) -> Any:
+        found, report = {1}, Report({"a"}, [])
+        return found, x + 1, found, report, report
+
+    compiled = pliant.jit(twice)
+    for _ in range(4):
+        first, _, second, one, other = compiled(X)
+        assert first is second
+        assert one is other
+        assert first == {1}
+        first.add(2)
+
+
+def test_what_is_outside_is_returned_as_it_is() -> None:
+    report = Report({"a"}, [])
+
+    def known(x: Any) -> Any:
+        mine = Report(KNOWN, report.history)
+        return KNOWN, report, mine, x + 1
+
+    compiled = pliant.jit(known)
+    for _ in range(4):
+        names, given, mine, _ = compiled(X)
+        assert names is KNOWN
+        assert given is report
+        assert mine.names is KNOWN
+        assert mine.history is report.history
+
+
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_a_function_that_holds_a_traced_array_is_refused(is_partial: bool) -> None:
+    def factory(x: Any) -> Any:
+        scale = x * 2
+
+        def scaled(y: Any) -> Any:
+            return scale * y
+
+        return partial(np.add, scale) if is_partial else scaled
+
+    with pytest.raises(UnsupportedError, match=r"returning a function that holds a traced array f64\[3\](?s:.*)x \* 2"):
+        pliant.jit(factory)(X)
+
+
+def test_a_function_of_known_things_is_returned() -> None:
+    def factory(x: Any) -> Any:
+        count = len(x)
+
+        def plus(y: Any) -> Any:
+            return y + count
+
+        return plus, x + 1
+
+    compiled = pliant.jit(factory)
+    for _ in range(3):
+        assert compiled(X)[0](1) == 4
