@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -362,11 +363,12 @@ class Function:
         return substitute(self.results, dict(zip(self.params, map(as_value, xs), strict=True)))
 
 
-def nodes(results: Sequence[Value], stop: Collection[Value] = ()) -> list[Node]:
-    """Every node the results need, operands first, not looking behind `stop`."""
-    seen = {v.node for v in stop}
+def nodes(results: Sequence[Value], stop: Iterable[Value] = ()) -> list[Node]:
+    """Every node the results need, operands first, not looking behind the values in `stop`."""
+    known = stop if isinstance(stop, AbstractSet) else frozenset(stop)
+    seen = set[Node]()
     order = list[Node]()
-    todo: list[Any] = [v.node for v in reversed(results)]
+    todo: list[Any] = [v.node for v in reversed(results) if v not in known]
     while todo:
         node = todo.pop()
         if node is None:  # behind a node whose operands are there
@@ -375,15 +377,15 @@ def nodes(results: Sequence[Value], stop: Collection[Value] = ()) -> list[Node]:
             seen.add(node)
             todo += (node, None)
             for a in reversed(node.args):
-                todo.append(a.node)
+                if a not in known:
+                    todo.append(a.node)
     return order
 
 
 def substitute(results: Sequence[Value], new: Mapping[Value, Value]) -> Values:
     """`results` with some values they are made from replaced, rebuilt in the current trace."""
     env = dict(new)
-    whole = [v for v in env if all([w in env for w in v.node.values])]  # of other nodes some results stay
-    for node in nodes(results, stop=whole):
+    for node in nodes(results, stop=new.keys()):
         if isinstance(node.op, Param):
             env[node.values[0]] = node.values[0]
             continue

@@ -96,7 +96,7 @@ class EGraph:
         found = self.classes.get(value)
         if found is not None:
             return self.find(found)
-        for node in nodes((value,), stop=self.whole(value)):
+        for node in nodes((value,), stop=self.classes.keys()):
             if node.values[0] not in self.classes:
                 term = self.insert(node, tuple([self.find(self.classes[a]) for a in node.args]))
                 self.classes.update(zip(node.values, term.outs, strict=True))
@@ -116,7 +116,7 @@ class EGraph:
     def holds(self, value: Value, c: int) -> bool:
         """Whether a value is in a class already; it is not added."""
         found = dict[Value, int]()
-        for node in nodes((value,), stop=self.whole(value)):
+        for node in nodes((value,), stop=self.classes.keys()):
             args = [found.get(a, self.classes.get(a)) for a in node.args]
             known = node.values[0] in self.classes
             key = key_of(node.op, tuple([self.find(a) for a in args if a is not None]))
@@ -126,19 +126,6 @@ class EGraph:
             outs = [self.classes[v] for v in node.values] if term is None else term.outs
             found.update(zip(node.values, outs, strict=True))
         return self.find(found.get(value, self.classes.get(value, -1))) == self.find(c)
-
-    def whole(self, value: Value) -> list[Value]:
-        """Values that are known among those that a value is made of: there is no need to look behind them."""
-        known, todo, seen = list[Value](), [value.node], {value.node}
-        while todo:
-            node = todo.pop()
-            for a in node.args:
-                if a in self.classes:
-                    known.append(a)
-                elif a.node not in seen:
-                    seen.add(a.node)
-                    todo.append(a.node)
-        return known
 
     def insert(self, node: Node, args: tuple[int, ...]) -> Term:
         """The term that applies a node's primitive to classes."""
