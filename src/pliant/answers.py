@@ -65,6 +65,11 @@ class Sample:
         """The number of a leaf's parameter."""
         return self.program.leaves.index(leaf)
 
+    @property
+    def vectors(self) -> int:
+        """The number of the first parameter whose elements are leaves."""
+        return len(self.program.leaves) + len(self.program.captured)
+
 
 def returned_by(sample: Sample) -> tuple[Made, bool]:
     """What is made of the results, and whether that is all that is returned: else it is the leaves of it."""

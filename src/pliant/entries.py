@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import CellType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pliant.backends.calls import (
     Constant,
     Container,
     Number,
+    Numbers,
     Part,
     Passed,
     Put,
@@ -31,6 +33,8 @@ from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
+
+FEWEST: Final = 8  # numbers in a list that are read by a loop
 
 
 def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Call | None:
@@ -80,12 +84,17 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         rebuild=rebuild,
         failed=program.failed,
         decided=None if program.decided is None else (program.decided.run, program.decided.contents),
+        vectors=tuple([sample.vectors + n for n in range(len(program.vectors))]),
     )  # fmt: skip
 
 
 def _changeable(part: Part) -> Iterator[Part]:
     """The containers in an argument that can be changed, in order."""
-    if isinstance(part, Whole) or (isinstance(part, Container) and not issubclass(cast("Any", part.kind), tuple)):
+    if (
+        isinstance(part, Whole)
+        or (isinstance(part, Numbers) and part.kind is list)
+        or (isinstance(part, Container) and not issubclass(cast("Any", part.kind), tuple))
+    ):
         yield part
     for inner in part.parts if isinstance(part, Container) else ():
         yield from _changeable(inner)
@@ -103,17 +112,31 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
         if held is not getattr(x, "__dict__", None):
             raise NoEntryError
         return Container(kind, tuple([_part(sample, numbers[name], y) for name, y in held.items()]), tuple(held))
-    return container_like(x, [_part(sample, n, y) for n, y in pairs_of(numbered, x)])
+    return _row(container_like(x, [_part(sample, n, y) for n, y in pairs_of(numbered, x)]), sample.program)
+
+
+def _row(part: Part, program: Program) -> Part:
+    """A container, or its many numbers as one part, if the program leaves it as it is."""
+    if not isinstance(part, Container) or part.kind not in (list, tuple) or len(part.parts) < FEWEST:
+        return part
+    first = part.parts[0]
+    if program.changed is not None or not isinstance(first, Number) or first.place is None:
+        return part
+    row = tuple([replace(first, place=first.place + n) for n in range(len(part.parts))])
+    return Numbers(part.kind, len(row), first) if row == part.parts else part
 
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:
     program, leaf = sample.program, sample.leaves[number]
     if isinstance(x, Growing):
         return Whole(x.is_empty)
+    kind = x.__class__
+    vector = next((n for n, v in enumerate(program.vectors) if number in v.places), None)
+    if vector is not None:
+        return Number(sample.vectors + vector, kind, place=number - program.vectors[vector].first)
     if number not in program.leaves:
         return _known(x.value if isinstance(x, Static) else x)
     param = sample.param(number)
-    kind = x.__class__
     if kind in WEAK or isinstance(x, np.generic):
         limits = [np.iinfo(DTYPES[dtype]) for n, dtype in program.narrowed if n == number]
         return Number(param, kind, (int(limits[0].min), int(limits[0].max)) if limits else None)

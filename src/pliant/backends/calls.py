@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
 
-Part: TypeAlias = "Array | Number | Constant | Container | Whole | Target"
+Part: TypeAlias = "Array | Number | Numbers | Constant | Container | Whole | Target"
 Made: TypeAlias = "Result | Given | Passed | Came | View | Front | Constant | Container | Choice"
 
 
@@ -39,12 +39,24 @@ class Array:
 class Number:
     """An argument that is a parameter's scalar: a Python number, or NumPy's of the parameter's dtype.
 
-    A Python int between `limits` only, if there are any.
+    A Python int between `limits` only, if there are any. `place`: of the element that it is of a parameter that is a
+    vector.
     """
 
     number: int
     kind: type
     limits: tuple[int, int] | None = None
+    place: int | None = None
+
+
+@final
+@frozen
+class Numbers:
+    """A list or tuple of just so many numbers, which are elements of a parameter from that of the first on."""
+
+    kind: type
+    count: int
+    first: Number
 
 
 @final
@@ -185,7 +197,8 @@ class Call:
     are_different: whether no list, dict or object may be there twice. apart: pairs of parameters that may have no byte
     in common. rebuild: makes what is returned of a tuple, if it is more than tuples, lists and dicts. failed: the
     result that is not 0 if the function raises: then nothing is written, and the call is not taken. decided: code for
-    numbers, of the same parameters, and what they are: a call of others is not taken.
+    numbers, of the same parameters, and what they are: a call of others is not taken. vectors: the parameters whose
+    elements are numbers among the arguments.
     """
 
     positional: tuple[Part, ...]
@@ -201,6 +214,7 @@ class Call:
     rebuild: Callable[[Any], Any] | None = None
     failed: int | None = None
     decided: tuple[Any, tuple[Any, ...]] | None = None
+    vectors: tuple[int, ...] = ()
 
 
 MISSED: Final = object()

@@ -16,6 +16,7 @@ DATA, RANK, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64  # of an 
 NUMBER: Final = 16  # of a float, a complex, and NumPy's scalars
 SIZE: Final = 16  # of a tuple or a list
 TUPLE: Final = tuple.__basicsize__  # where a tuple's items begin
+BYTES: Final = bytes.__basicsize__ - 1  # where those of a bytes object begin
 LIST: Final = 24  # where a list has the address of its items
 HELD: Final = 16  # of a cell
 CODE, DEFAULTS, NAMED_DEFAULTS = 48, 56, 64  # of a function of Python's; null where it has none

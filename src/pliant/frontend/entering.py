@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, cast, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value, param
 from pliant.core.origin import ParameterOrigin, at
-from pliant.core.types import DTYPES
+from pliant.core.types import DTYPES, Type
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared
 from pliant.frontend.array import TracedArray, view
@@ -18,6 +19,7 @@ from pliant.frontend.needs import may_be_known
 from pliant.frontend.program import back
 from pliant.frontend.signature import WEAK, Layouts, leaf_type
 from pliant.frontend.tracing import Storage, Trace, strides_of
+from pliant.frontend.vectors import Vector, entered_vector, vectors_of
 from pliant.frontend.view import Lens, look
 
 
@@ -39,43 +41,70 @@ def entered_groups(
     return made
 
 
+@final
+@frozen
+class Parameters:
+    """Those for leaves, by their numbers, and for vectors of leaves."""
+
+    leaves: dict[int, Value]
+    vectors: dict[Vector, Value]
+
+
 def entered_leaves(
     trace: Trace, f: Callable[..., Any], leaves: Sequence[Any], names: Sequence[str],
     shared: dict[int, tuple[Storage, tuple[Lens, ...]]], layouts: Layouts,
-) -> tuple[list[Any], dict[int, Value]]:  # fmt: skip
-    """What the function gets for each leaf, and the parameters, by the leaf's number."""
+) -> tuple[list[Any], Parameters]:  # fmt: skip
+    """What the function gets for each leaf, and the parameters."""
     given: list[Any] = []
     params: dict[int, Value] = {}
+    vectors = vectors_of(leaves, trace.needs.known) if layouts.lies else ()
+    entered = [entered_vector(trace, vector, leaves, names) for vector in vectors]
+    elements = {v.first + n: x for v, (_, numbers) in zip(vectors, entered, strict=True) for n, x in enumerate(numbers)}
     for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
         type_ = None if i in trace.needs.known else leaf_type(leaf, name)
         turn = back(layouts.orders[i]) if layouts.orders else ()
         if type_ is None or i in shared:
             given.append(_known(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
             continue
-        memory = layouts.memories[i] if layouts.memories else None
-        with at(ParameterOrigin.of(name, f)):
-            value = params[i] = param(memory.type if memory else type_, name if name.isidentifier() else f"x{i}")
-            content = memory.shown(value) if memory else value
-        is_array = kinds.is_array(leaf)
-        is_writeable = not is_array or leaf.flags.writeable
-        storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
-        storage.is_callers_wish = not is_writeable
-        given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
+        if i in elements:
+            given.append(elements[i])
+            value = elements[i].value
+        else:
+            made, value = _entered(trace, i, leaf, type_, layouts, ParameterOrigin.of(name, f), turn)
+            given.append(made)
+            params[i] = value
         if may_be_known(leaf):
             trace.needs.leaves[value] = i
-    return given, params
+    return given, Parameters(params, dict(zip(vectors, [value for value, _ in entered], strict=True)))
+
+
+def _entered(
+    trace: Trace, i: int, leaf: Any, type_: Type, layouts: Layouts, origin: ParameterOrigin, turn: tuple[Lens, ...]
+) -> tuple[TracedArray, Value]:
+    """What the function gets for an array or a number, and its parameter."""
+    memory = layouts.memories[i] if layouts.memories else None
+    name = origin.names[0]
+    with at(origin):
+        value = param(memory.type if memory else type_, name if name.isidentifier() else f"x{i}")
+        content = memory.shown(value) if memory else value
+    is_array = kinds.is_array(leaf)
+    is_writeable = not is_array or leaf.flags.writeable
+    storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
+    storage.is_callers_wish = not is_writeable
+    return TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK), value
 
 
 def arrays_of(
-    entered: dict[int, Value], shared: dict[int, tuple[Storage, tuple[Lens, ...]]], leaves: Sequence[Any],
-    met: tuple[Any, ...], layouts: Layouts,
+    entered: Parameters, shared: dict[int, tuple[Storage, tuple[Lens, ...]]], leaves: Sequence[Any],
+    met: tuple[Any, ...], layouts: Layouts, name: str,
 ) -> dict[Value, Any]:  # fmt: skip
     """What the parameters for arguments, and for groups, hold."""
     memories = layouts.memories or (None,) * len(leaves)
     found = {
         value: memory.of(leaves[i]) if (memory := memories[i]) else np.asarray(leaves[i], DTYPES[value.dtype])
-        for i, value in entered.items()
+        for i, value in entered.leaves.items()
     }
+    found |= {value: vector.array(leaves, name) for vector, value in entered.vectors.items()}
     sources = {s.entered: s.source.group for s, _ in shared.values() if s.entered is not None}
     return found | {value: group.flat([*leaves, *met]) for value, group in sources.items()}
 

@@ -25,6 +25,7 @@ from pliant.frontend.outputs import Changed, Output, Pack, made_of
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.sharing import containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, unflatten
+from pliant.frontend.vectors import Vector
 from pliant.frontend.view import Lens, PermuteLens
 from pliant.ops.shape import Permute
 from pliant.rewrite.explain import Log
@@ -38,7 +39,7 @@ class Program:
     fn: Function
     leaves: tuple[int, ...]  # the argument leaves that are parameters, in order
     groups: tuple[Group, ...]  # parameters for arguments and captured arrays that overlap
-    captured: tuple[Any, ...]  # the arrays of the remaining parameters
+    captured: tuple[Any, ...]  # the arrays of the parameters behind these
     outputs: tuple[Output, ...]
     structure: Any
     written: tuple[tuple[Any, int], ...]  # (leaf number, captured array or group; result number)
@@ -59,13 +60,15 @@ class Program:
     layouts: Layouts = ROW_MAJOR
     outside: Memories = ()  # of captured arrays whose parameter is their memory
     forms: tuple[Any, ...] = ()  # of captured arrays
+    vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
         given = [memory.of(leaves[i]) if (memory := self.memory(i)) else self.array(leaves[i]) for i in self.leaves]
         arrays = [*leaves, *self.met] if self.groups else ()
         captured = [m.of(a) if (m := self.captured_memory(n)) else a for n, a in enumerate(self.captured)]
-        return [*given, *(g.flat(arrays) for g in self.groups), *captured]
+        vectors = [vector.array(leaves, self.fn.name) for vector in self.vectors]
+        return [*given, *(g.flat(arrays) for g in self.groups), *captured, *vectors]
 
     def memory(self, leaf: int) -> Memory | None:
         """How a leaf lies in its parameter, if that is its memory."""

@@ -116,12 +116,13 @@ def _trace_once(
     groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
+    name = getattr(f, "__name__", "fn")
     with tracing() as trace:
         trace.lengths, trace.needs, needs.left, trace.lies = lengths, needs, trace.left, layouts.lies
         needs.lines = trace.lines
         shared = entered_groups(trace, groups, leaves, met, names)
         given, entered_at = entered_leaves(trace, f, leaves, names, shared, layouts)
-        needs.deciding = Deciding(trace, lambda: arrays_of(entered_at, shared, leaves, met, layouts))
+        needs.deciding = Deciding(trace, lambda: arrays_of(entered_at, shared, leaves, met, layouts, name))
         trace.ends = ends = Ends(given, leaves)
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
@@ -145,16 +146,18 @@ def _trace_once(
         sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
     flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
-    fn = Function(getattr(f, "__name__", "fn"), (*entered_at.values(), *flat, *entered), tuple(results))
+    params = (*entered_at.leaves.values(), *flat, *entered, *entered_at.vectors.values())
+    fn = Function(name, params, tuple(results))
     check_escaped(fn, trace)
     captured = tuple(s.source for s in sources)
     watched = _watched(given, trace)
     return Program(
-        fn, tuple(entered_at), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
-        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
+        fn, tuple(entered_at.leaves), groups, captured, outputs.returned, made_structure, written,
+        tuple(trace.met.values()), watched, changed, tuple(sorted(trace.narrowed)),
+        guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
-        forms=forms_of(captured), decided=needs.deciding.made(fn),
+        forms=forms_of(captured), decided=needs.deciding.made(fn), vectors=tuple(entered_at.vectors),
     )  # fmt: skip
 
 

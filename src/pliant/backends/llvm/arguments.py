@@ -10,12 +10,12 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Array, Call, Constant, Container, Number, Part, Target, Whole
+from pliant.backends.calls import Array, Call, Constant, Container, Number, Numbers, Part, Target, Whole
 from pliant.backends.llvm.lines import Lines, address_of, constant
-from pliant.backends.llvm.numbers import python_number
+from pliant.backends.llvm.numbers import python_number, store_number
 from pliant.backends.llvm.separate import in_order, separate
 from pliant.backends.llvm.strided import bounds, copy, row_major
-from pliant.core.types import Type
+from pliant.core.types import Type, itemsize
 
 COMPARED: Final = (
     str, int, float, bool, complex, bytes, tuple, frozenset, range, MethodType, np.bool_, np.int8, np.int16, np.int32,
@@ -55,6 +55,11 @@ class Arguments:
             w.require_equal("i64", w.load("i64", "%names", layout.SIZE), str(len(call.keywords)))
             for number, (name, _) in enumerate(call.keywords):
                 self.known(name, w.load("ptr", "%names", layout.TUPLE + 8 * number))
+        for number in call.vectors:
+            size = f"i64 {self.params[number].bytes}"
+            held = w.require_made(w.call("ptr", "PyBytes_FromStringAndSize", f"ptr null, {size}"))
+            w.own(held)
+            self.data[number] = w.at(held, layout.BYTES)
         for thing, part in call.outside:
             self.part(part, constant(thing))
         parts = [*call.positional, *[part for _, part in call.keywords]]
@@ -75,6 +80,8 @@ class Arguments:
                 self.array(part, x)
             case Number():
                 self.number(part, x)
+            case Numbers():
+                self.numbers(part, x)
             case Constant(value):
                 self.known(value, x)
             case Target(result, strides):
@@ -150,11 +157,30 @@ class Arguments:
         return w.load("ptr", x, layout.DATA)
 
     def number(self, part: Number, x: str) -> None:
+        if part.place is not None:
+            size = itemsize(self.params[part.number].dtype)
+            store_number(self.w, x, part, self.w.at(self.data[part.number], size * part.place), size)
+            return
         self.w.require_type(x, part.kind)
         if issubclass(part.kind, np.generic):
             self.data[part.number] = self.w.at(x, layout.NUMBER)
         else:
             self.data[part.number] = python_number(self.w, x, part)
+
+    def numbers(self, part: Numbers, x: str) -> None:
+        w, first = self.w, part.first
+        assert first.place is not None
+        w.require_type(x, part.kind)
+        w.require_equal("i64", w.load("i64", x, layout.SIZE), str(part.count))
+        row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
+        size = itemsize(self.params[first.number].dtype)
+        to = w.at(self.data[first.number], size * first.place)
+        for n in w.counted(part.count):
+            item = w.load("ptr", w.op(f"getelementptr ptr, ptr {row}, i64 {n}"))
+            place = w.op(f"getelementptr i8, ptr {to}, i64 {w.op(f'mul i64 {n}, {size}')}")
+            store_number(w, item, first, place, size)
+        if part.kind is list:
+            self.changeable[id(part)] = x
 
     def known(self, value: Any, x: str) -> None:
         """An object that is this one, or equals it if the class's `==` is Python's own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, final
 
 from pliant.backends.layout import TYPE
@@ -48,6 +48,18 @@ class Lines:
         if not self.lines or not self.lines[-1].lstrip().startswith(("br ", "ret ")):
             self.line(f"br label %{label}")
         self.lines.append(f"{label}:")
+
+    def counted(self, count: int) -> Iterator[str]:
+        """A loop, of which what is written meanwhile is the body: the number of a step."""
+        counter, again, done = self.local("i64"), self.label("again"), self.label("done")
+        self.line(f"store i64 0, ptr {counter}")
+        self.begin(again)
+        number = self.load("i64", counter)
+        yield number
+        after = self.op(f"add nuw nsw i64 {number}, 1")
+        self.line(f"store i64 {after}, ptr {counter}")
+        self.line(f"br i1 {self.op(f'icmp ult i64 {after}, {count}')}, label %{again}, label %{done}")
+        self.begin(done)
 
     def local(self, type: str, value: str = "") -> str:
         """The address of a local variable."""
@@ -147,15 +159,9 @@ class Lines:
         self.head.append(f"  %owned = alloca [{count} x ptr]")
         self.head.append(f"  call void @llvm.memset.p0.i64(ptr %owned, i8 0, i64 {8 * count}, i1 false)")
         self.head += [f"  {place} = getelementptr ptr, ptr %owned, i64 {n}" for n, place in enumerate(self.owned)]
-        counter, again, done = self.local("i64", "0"), self.label("again"), self.label("done")
-        self.begin(again)
-        number = self.load("i64", counter)
-        place = self.op(f"getelementptr ptr, ptr %owned, i64 {number}")
-        self.call("void", "Py_DecRef", f"ptr {self.load('ptr', place)}")
-        after = self.op(f"add nuw nsw i64 {number}, 1")
-        self.line(f"store i64 {after}, ptr {counter}")
-        self.line(f"br i1 {self.op(f'icmp ult i64 {after}, {count}')}, label %{again}, label %{done}")
-        self.begin(done)
+        for number in self.counted(count):
+            place = self.op(f"getelementptr ptr, ptr %owned, i64 {number}")
+            self.call("void", "Py_DecRef", f"ptr {self.load('ptr', place)}")
 
     def finish(self, answer: str) -> None:
         """Leave with a new reference to the answer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.backends import layout
 from pliant.backends.calls import Number
 from pliant.backends.llvm.lines import Lines, constant
@@ -20,6 +22,13 @@ def python_number(w: Lines, x: str, part: Number) -> str:
     value = w.op(f"zext i1 {w.op(f'icmp eq ptr {x}, {constant(True)}')} to i8")
     w.line(f"store i8 {value}, ptr {place}")
     return place
+
+
+def store_number(w: Lines, x: str, part: Number, place: str, size: int) -> None:
+    """Store a number, of just the wanted class, which has so many bytes."""
+    w.require_type(x, part.kind)
+    of = w.at(x, layout.NUMBER) if issubclass(part.kind, np.generic) else python_number(w, x, part)
+    w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {place}, ptr {of}, i64 {size}, i1 false)")
 
 
 def new_number(w: Lines, place: str, type: Type) -> str:
