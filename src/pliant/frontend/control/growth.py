@@ -26,6 +26,7 @@ from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, k
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.kinds import is_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import Storage
@@ -176,11 +177,11 @@ class Growth:
 
 
 def item(holder: Any, key: Any) -> Any:
-    """`holder[key]` of a list or tuple."""
+    """`holder[key]` of a list, a tuple or a dict."""
     growth = growth_of(holder)
     if growth is not None:
         return growth.item(key)
-    if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
+    if is_of(holder, dict) or type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
         return _plainly(holder, key)
     has_objects = all(map(is_own, holder))
     element = element_of(holder, is_own if has_objects else None) if all(map(is_value, unlike(holder))) else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh_concrete
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
+from pliant.frontend.members import plain_member
 from pliant.frontend.sizes import size_of
 
 FUNCTIONS: Any = np
@@ -23,9 +24,9 @@ FUNCTIONS: Any = np
 def is_asked(holder: Iterable[Any], key: Any) -> bool:
     """Whether a traced number is looked up among numbers, or a tuple of which one is traced among tuples of numbers."""
     if type(key) is not tuple:
-        return _is_open(key) and bool(holder) and all([type(k) in _NUMBERS for k in holder])
+        return _is_open(key) and bool(holder) and all(map(_is_known, holder))
     parts, others = cast("tuple[Any, ...]", key), [*holder]
-    if not any(map(_is_open, parts)) or not all([_is_open(p) or type(p) in _NUMBERS for p in parts]):
+    if not any(map(_is_open, parts)) or not all([_is_open(p) or _is_known(p) for p in parts]):
         return False
     return bool(others) and all([type(k) is tuple and _are_numbers(k, len(parts)) for k in others])
 
@@ -40,7 +41,14 @@ def _is_open(x: Any) -> bool:
 
 
 def _are_numbers(key: tuple[Any, ...], count: int) -> bool:
-    return len(key) == count and all([type(k) in _NUMBERS for k in key])
+    return len(key) == count and all(map(_is_known, key))
+
+
+def _is_known(x: Any) -> bool:
+    """Whether something is a number that is known while tracing: Python's, NumPy's or a traced one."""
+    if type(x) is TracedArray:
+        return x.concrete is not None and not x.shape
+    return isinstance(x, bool | int | float | np.number | np.bool_)
 
 
 def is_among(keys: Any, key: Any) -> Any:
@@ -55,6 +63,7 @@ def place_in(keys: Any, key: Any) -> Any:
 
 def place_among(keys: list[Any], key: Any, missing: Exception | None = None) -> Any:
     """The place of a traced key among others; the function raises `missing`, a KeyError, if it is none of them."""
+    keys = [*map(plain_member, keys)]
     if keys == list(range(len(keys))) and key.type.kind in "iub":
         low, high = size_of(key).range
         if low is not None and low >= 0 and high is not None and high < len(keys):
@@ -80,7 +89,7 @@ def taken_by_index(key: Any) -> Iterable[Any]:
 def new_key(keys: list[Any]) -> UnsupportedError:
     """The error of a write at a traced key that a dict does not have."""
     return UnsupportedError(
-        f"a dict gets a new key that is known only at run time: it has {', '.join(map(repr, keys))}",
+        f"a dict gets a new key that is known only at run time: it has {', '.join(map(repr, map(plain_member, keys)))}",
         hint="give it all keys before",
     )
 
@@ -88,9 +97,6 @@ def new_key(keys: list[Any]) -> UnsupportedError:
 def _same(keys: Any, key: Any) -> Any:
     """For each of the keys whether it is this one."""
     if type(key) is not tuple:
-        return FUNCTIONS.equal(fresh_concrete(np.array(list(keys))), key)
+        return FUNCTIONS.equal(fresh_concrete(np.array([*map(plain_member, keys)])), key)
     pairs = zip(zip(*keys, strict=True), cast("tuple[Any, ...]", key), strict=True)
     return functools.reduce(FUNCTIONS.logical_and, [_same(column, part) for column, part in pairs])
-
-
-_NUMBERS: Final = (bool, int, float)
