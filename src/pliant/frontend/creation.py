@@ -35,6 +35,7 @@ from pliant.frontend.draws import RandomNamespace
 from pliant.frontend.functions import asserted, windows
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
+from pliant.frontend.makers import MAKERS, of_known_extents
 from pliant.frontend.strides import (
     contiguous,
     has_order,
@@ -148,19 +149,6 @@ def of_shape(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A maker like np.hanning or np.tril_indices, whose extents must be known while tracing."""
-
-    def known(x: Any) -> Any:
-        return x.__index__() if type(x) is TracedArray else x
-
-    def made(*args: Any, **options: Any) -> Any:
-        arrays = make(*map(known, args), **{name: known(x) for name, x in options.items()})
-        return tuple([fresh_concrete(a) for a in arrays]) if is_sequence(arrays) else fresh_concrete(arrays)
-
-    return made
-
-
 def arange(*args: Any, **options: Any) -> Any:
     """np.arange."""
     made = ranges.arange(*args, **options) if not options.keys() - {"dtype", "device", "like"} else None
@@ -204,10 +192,9 @@ OF_SEVERAL: Final = frozenset((
 ))  # fmt: skip
 """Functions that take a list of arrays; others make one array of it."""
 
-KNOWN: Final[tuple[Any, ...]] = (np.hanning, np.hamming, np.tril_indices, np.triu_indices, np.diag_indices)
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_shape(make) for make in (np.zeros, np.ones, np.empty)},
-    **{make: of_known_extents(make) for make in KNOWN},
+    **MAKERS,
     np.eye: diagonals.eye,
     np.identity: diagonals.identity,
     np.tri: diagonals.tri,

@@ -113,3 +113,27 @@ def test_functions_of_other_libraries_are_given_the_object() -> None:
     assert compiled(np.array([0.0, 3.0, 2.0])) == 6.0
     with pytest.raises(TypeError):
         compiled(np.zeros(3))
+
+
+class Controller:
+    """What remembers the last error."""
+
+    def __init__(self) -> None:
+        self.last = None
+
+
+def test_a_number_of_pythons_that_may_be_none_stays_one() -> None:
+    def simulated(gain: Any, goal: Any, n: Any) -> Any:
+        held, y = Controller(), 0.0
+        for _ in range(n):
+            error = goal - y
+            slope = 0.0 if held.last is None else error - held.last
+            held.last = error
+            y += gain * (error + slope)
+        return y
+
+    for gain in (np.float32(0.5), 0.5, np.float64(0.5)):
+        for n in (1, 3, 40):
+            made, wanted = pliant.jit(simulated)(gain, 1.0, n), simulated(gain, 1.0, n)
+            assert type(made) is type(wanted)
+            np.testing.assert_allclose(made, wanted, rtol=1e-5)

@@ -315,7 +315,7 @@ def _traced_mask(condition: Any) -> TracedArray | None:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArray, ...]:
     """np.unravel_index."""
     extents, i = known(shape, "shape="), index_value(indices, lambda i: xp.unravel_index(i, (1,)))
-    extents = (extents,) if isinstance(extents, int) else tuple(extents)
+    extents = tuple([int(n) for n in extents]) if np.ndim(extents) else (int(extents),)
     size = math.prod(extents)
     i = within(i, size, f"flat_index {size}")
     made = list[TracedArray]()
@@ -327,8 +327,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArr
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
     """np.ravel_multi_index."""
-    extents, modes = tuple(known(dims, "dims=")), (mode,) * len(known(dims, "dims="))
-    modes = tuple(mode) if is_sequence(mode) else modes
+    extents = tuple([int(n) for n in known(dims, "dims=")])
+    modes = tuple(mode) if is_sequence(mode) else (mode,) * len(extents)
     total: Any = 0
     parts = [index_value(i, lambda i: xp.ravel_multi_index((i,), (1,))) for i in multi_index]
     pairs = list(zip(parts, extents, modes, strict=True))

@@ -201,8 +201,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     x = array_of(solid(a))
     if axis is None:
         return fresh(reshape(roll(ravel(x), shift, 0), x.shape).value, is_array=True)
-    shifts = shift if is_sequence(shift) else (shift,)
-    axes = axis if is_sequence(axis) else (axis,)
+    shifts, axes = _row(shift), known(_row(axis), "axis=")
     if len(shifts) != len(axes):
         count = max(len(shifts), len(axes))
         shifts = tuple(shifts) * count if len(shifts) == 1 else shifts
@@ -217,6 +216,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     turns = [by % n if n else 0 for by, n in zip(known_by, x.shape, strict=True)]
     runs = [[(n - by, 1, by), (0, 1, n - by)] if by else [] for by, n in zip(turns, x.shape, strict=True)]
     return fresh(put_together(value, runs) or _one_axis_after_the_other(value, runs), is_array=True)
+
+
+def _row(x: Any) -> Any:
+    """One or several numbers, of a sequence or an array, as a sequence."""
+    if is_sequence(x):
+        return x
+    return tuple(x) if np.ndim(x) else (x,)
 
 
 def _one_axis_after_the_other(x: Value, runs: Sequence[Sequence[Run]]) -> Value:
