@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,34 @@ def test_batches_of_dataclasses() -> None:
     made = pliant.vmap(lambda p: Line(p.slope * 2, p.at(1.0).sum()))(p)
     np.testing.assert_allclose(made.slope, 2 * p.slope)
     np.testing.assert_allclose(made.offset, [(s + o).sum() for s, o in zip(p.slope, p.offset, strict=True)])
+
+
+def updated(p: Any, x: Any) -> Any:
+    p.a += x * p.dt
+    p.b = p.a * 2
+    for _ in range(10):
+        p.w = p.w * 0.9 + x
+        p.n += 1
+    return p, SimpleNamespace(total=p.a.sum(), parts=[p.w[0], SimpleNamespace(dt=p.dt)])
+
+
+def test_namespaces_are_parts() -> None:
+    compiled = pliant.jit(updated)
+    for _ in range(4):
+        ours, theirs = (SimpleNamespace(a=np.ones(3), dt=0.5, n=2, w=np.arange(3.0)) for _ in range(2))
+        (same, made), (_, wanted) = compiled(ours, np.ones(3)), updated(theirs, np.ones(3))
+        assert same is ours
+        for a, b in ((ours, theirs), (made, wanted)):
+            assert str(a) == str(b)
+
+
+def test_gradients_and_batches_of_namespaces() -> None:
+    def loss(p: Any, x: Any) -> Any:
+        return ((p.w * x + p.b) ** 2).sum()
+
+    p, x = SimpleNamespace(w=np.ones(3), b=0.5), np.arange(3.0)
+    g = pliant.grad(loss)(p, x)
+    np.testing.assert_allclose(g.w, 2 * (p.w * x + p.b) * x)
+    np.testing.assert_allclose(g.b, 2 * (p.w * x + p.b).sum())
+    made = pliant.vmap(loss, in_axes=(None, 0))(p, np.stack([x, x + 1]))
+    np.testing.assert_allclose(made, [loss(p, x), loss(p, x + 1)])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 import numpy as np
@@ -33,8 +34,10 @@ def is_record(kind: Any) -> bool:
 
 @cache
 def is_users(kind: Any) -> bool:
-    """Whether a class is a dataclass of the user's."""
-    return hasattr(kind, "__dataclass_fields__") and kind.__module__.partition(".")[0] not in LIBRARIES
+    """Whether a class is a dataclass of the user's, or that of objects which are no more than their attributes."""
+    return kind is SimpleNamespace or (
+        hasattr(kind, "__dataclass_fields__") and kind.__module__.partition(".")[0] not in LIBRARIES
+    )
 
 
 def found_in(leaves: Iterable[Any]) -> bool:
@@ -79,7 +82,7 @@ def take_apart(kind: Any) -> None:
 
 def together(kind: Any, names: Iterable[str], parts: Iterable[Any]) -> Any:
     """An object of a class with these attributes, made without its `__init__`."""
-    made = object.__new__(kind)
+    made = (kind if kind is SimpleNamespace else object).__new__(kind)
     for name, part in zip(names, parts, strict=True):
         put_attribute(made, name, part)
     return made
