@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast, final
 
 import numpy as np
@@ -12,6 +14,8 @@ from pliant.backends.calls import (
     Choice,
     Constant,
     Container,
+    Element,
+    Elements,
     Front,
     Given,
     Made,
@@ -27,7 +31,7 @@ from pliant.core.types import DTYPES
 from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_array, is_of, is_sequence, is_table
 from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import Changed, Output
+from pliant.frontend.outputs import FEWEST, Changed, Output
 from pliant.frontend.program import Program
 from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
@@ -78,7 +82,7 @@ def returned_by(sample: Sample) -> tuple[Made, bool]:
     for output in program.outputs:
         leaves.append(_made(sample, output))
     try:
-        return _tree(unflatten(program.structure, leaves)), True
+        return _tree(unflatten(program.structure, leaves), Counter(map(id, leaves))), True
     except NoEntryError:
         return Container(tuple, tuple(leaves)), False
 
@@ -171,12 +175,25 @@ def _inside(numbered: Any, part: Container) -> list[tuple[Any, Any, Part]]:
     return [(key, held[key], of) for key, of in zip(part.keys, part.parts, strict=True)]
 
 
-def _tree(tree: Any) -> Made:
-    if isinstance(tree, Result | Given | Came | View | Front | Constant | Choice):
+def _tree(tree: Any, uses: Counter[int]) -> Made:
+    if isinstance(tree, Result | Element | Given | Came | View | Front | Constant | Choice):
         return tree
     if tree is None:
         return Constant(None)
-    return container_like(tree, [_tree(part) for part, _ in pairs_of(tree, tree)])
+    return _row(container_like(tree, [_tree(part, uses) for part, _ in pairs_of(tree, tree)]), uses)
+
+
+def _row(made: Container, uses: Counter[int]) -> Made:
+    """A container, or its many numbers or views as one thing. uses: of views, by their ids."""
+    parts = made.parts
+    if len(parts) < FEWEST or made.kind not in (list, tuple):
+        return made
+    if not all([isinstance(x, Element) or (isinstance(x, View) and uses[id(x)] == 1) for x in parts]):
+        return made
+    first: Element | View = parts[0]
+    step = parts[1].offset - first.offset
+    row = tuple([replace(first, offset=first.offset + n * step) for n in range(len(parts))])
+    return Elements(made.kind, len(parts), first, step) if row == parts else made
 
 
 def _made(sample: Sample, output: Output) -> Made:
@@ -190,6 +207,10 @@ def _made(sample: Sample, output: Output) -> Made:
         if not sample.containers:
             raise NoEntryError
         return Came(sample.containers[int(place)])
+    if output.kind in ("scalar", "python") and output.lenses:
+        array = np.empty(*_form(program, place))
+        seen = cast("View", _view(Result(place, "array"), array, output.lenses))
+        return Element(place, output.kind, seen.offset)
     if output.is_result:
         result = Result(place, output.kind)
         if len(output.lenses) == 1 and isinstance(cut := output.lenses[0], Cut):

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 
 Part: TypeAlias = "Array | Number | Numbers | Constant | Container | Whole | Target"
-Made: TypeAlias = "Result | Given | Passed | Came | View | Front | Constant | Container | Choice"
+Made: TypeAlias = "Result | Element | Elements | Given | Passed | Came | View | Front | Constant | Container | Choice"
 
 
 @final
@@ -103,6 +103,27 @@ class Result:
 
     number: int
     kind: str
+
+
+@final
+@frozen
+class Element:
+    """A number, of kind "scalar" (NumPy's) or "python", that lies in a result so many bytes from its beginning."""
+
+    of: int
+    kind: str
+    offset: int
+
+
+@final
+@frozen
+class Elements:
+    """A list or tuple of just so many numbers or views, `step` bytes apart."""
+
+    kind: type
+    count: int
+    first: Element | View
+    step: int
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, is_s
 from pliant.ops.shape import permute
 
 Axes: TypeAlias = "tuple[int, ...]"
+FEWEST: Final = 8  # numbers that are elements of one result
 
 
 @final
@@ -88,10 +89,9 @@ class Output:
             return leaves[place]
         if self.kind in ("array", "packed"):
             return self.seen(results[place], results)
-        if self.kind == "scalar":
-            return results[place][()]
-        if self.kind == "python":
-            return results[place].item()
+        if self.kind in ("scalar", "python"):
+            number = self.seen(results[place], results)
+            return number[()] if self.kind == "scalar" else number.item()
         if self.kind == "source":
             array = place
             if isinstance(place, int):
@@ -239,6 +239,8 @@ class _Returned:
             return Output("fresh", self.fresh[id(m)]) if id(m) in self.fresh else Output("static", found)
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
+            if kind != "array" and self.is_row(m):
+                return Output(kind, *self.base(m.storage, m.lenses), m.type)
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
         return self.either(m) if isinstance(cast("Any", m.storage), Either) else self.view(m)
 
@@ -255,6 +257,12 @@ class _Returned:
     def is_shared(self, x: TracedArray) -> bool:
         """Whether the caller has, or gets, other arrays in the memory of this one."""
         return _source(x) is not None or (self.uses[id(x.storage)] > 1 and is_static(x.lenses))
+
+    def is_row(self, x: TracedArray) -> bool:
+        """Whether a number is one of many elements of a result that is made for them all."""
+        count = self.uses[id(x.storage)]
+        is_one = count >= FEWEST and is_static(x.lenses) and not isinstance(cast("Any", x.storage), Either)
+        return is_one and x.storage.content is not None and 2 * count >= x.storage.value.type.size
 
     def result(self, value: Value) -> int:
         """The number of a new result."""

@@ -14,6 +14,8 @@ from pliant.backends.calls import (
     Choice,
     Constant,
     Container,
+    Element,
+    Elements,
     Front,
     Given,
     Made,
@@ -43,6 +45,7 @@ class Returned:
         self.w, self.arguments, self.results, self.dtypes = w, arguments, results, dtypes
         self.arrays: dict[int, str] = {}  # the places of references to new arrays
         self.scalars: dict[int, str] = {}
+        self.found: Sequence[str] = ()  # where the results lie, once they are made
         self.views: dict[int, str] = {}  # the places of those that were made, by what was asked for
 
     def prepare(self, made: Made) -> None:
@@ -52,7 +55,7 @@ class Returned:
                 self.array(number)
             case Result(number):
                 self.scalars[number] = self.w.local("[16 x i8]")
-            case View(of):
+            case View(of) | Elements(_, _, View(of)):
                 self.prepare(of)
             case Front(of, counts):
                 self.prepare(of)
@@ -106,6 +109,10 @@ class Returned:
                 return self.w.another(self.arguments.found[id(part)])
             case Result(number, kind):
                 return self.result(number, kind)
+            case Element(of, kind, offset):
+                return self.number(self.w.at(self.found[of], offset), self.results[of], kind)
+            case Elements():
+                return self.elements(made)
             case View():
                 return self.view(made)
             case Front():
@@ -128,13 +135,40 @@ class Returned:
             w.require_not_negative(w.call("i32", "PyDict_SetItem", given))
 
     def result(self, number: int, kind: str) -> str:
-        w, type = self.w, self.results[number]
         if kind == "array":
-            return w.another(w.load("ptr", self.arrays[number]))
+            return self.w.another(self.w.load("ptr", self.arrays[number]))
+        return self.number(self.scalars[number], self.results[number], kind)
+
+    def number(self, place: str, type: Type, kind: str) -> str:
+        """A new number of what lies at a place."""
+        w = self.w
         if kind == "python":
-            return w.require_made(new_number(w, self.scalars[number], type))
+            return w.require_made(new_number(w, place, type))
         descr = constant(self.dtypes[type.dtype])
-        return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {self.scalars[number]}, ptr {descr}, ptr null"))
+        return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {place}, ptr {descr}, ptr null"))
+
+    def elements(self, made: Elements) -> str:
+        """A list or tuple of numbers or views, by a loop."""
+        w, first = self.w, made.first
+        new, row = self.row(made.kind, made.count)
+        w.own(new)  # it goes if an item cannot be made
+        base = "" if isinstance(first, Element) else w.load("ptr", w.own(self.build(first.of)))
+        whole = self.found[first.of] if isinstance(first, Element) else w.load("ptr", base, layout.DATA)
+        begin = w.at(whole, first.offset)
+        for n in w.counted(made.count):
+            place = w.op(f"getelementptr i8, ptr {begin}, i64 {w.op(f'mul i64 {n}, {made.step}')}")
+            if isinstance(first, Element):
+                item = self.number(place, self.results[first.of], first.kind)
+            else:
+                item = self.view_at(first, w.another(base), place)
+            w.line(f"store ptr {item}, ptr {w.op(f'getelementptr ptr, ptr {row}, i64 {n}')}")
+        return w.another(new)
+
+    def row(self, kind: type, count: int) -> tuple[str, str]:
+        """A new list, or a tuple, and where its items are to be."""
+        w = self.w
+        new = w.require_made(w.call("ptr", "PyList_New" if kind is list else "PyTuple_New", f"i64 {count}"))
+        return new, w.load("ptr", new, layout.LIST) if kind is list else w.at(new, layout.TUPLE)
 
     def choice(self, made: Choice) -> str:
         """One of two objects."""
@@ -155,11 +189,14 @@ class Returned:
         if id(made) in self.views:
             return w.another(w.load("ptr", self.views[id(made)]))
         base = self.build(made.of)
-        data = w.at(w.load("ptr", base, layout.DATA), made.offset)
+        return self.remembered(made, self.view_at(made, base, w.at(w.load("ptr", base, layout.DATA), made.offset)))
+
+    def view_at(self, made: View, base: str, data: str) -> str:
+        """A view of `base`, whose reference it takes, that begins at a place."""
+        w = self.w
         allowed = layout.WRITEABLE if made.is_writeable else 0
         flags = w.op(f"and i32 {w.load('i32', base, layout.FLAGS)}, {allowed}")
-        new = self.seen(base, made.dtype, [str(n) for n in made.shape], made.strides, data, flags)
-        return self.remembered(made, new)
+        return self.seen(base, made.dtype, [str(n) for n in made.shape], made.strides, data, flags)
 
     def seen(self, base: str, dtype: Any, shape: Sequence[str], strides: Sequence[int], data: str, flags: str) -> str:
         """A new view of the memory of `base`, whose reference it takes."""
@@ -213,9 +250,7 @@ class Returned:
                 w.require_not_negative(w.call("i32", "PyDict_SetItem", f"ptr {new}, ptr {constant(key)}, ptr {part}"))
                 w.call("void", "Py_DecRef", f"ptr {part}")
             return new
-        maker = "PyList_New" if made.kind is list else "PyTuple_New"
-        new = w.require_made(w.call("ptr", maker, f"i64 {len(parts)}"))
-        row = w.load("ptr", new, layout.LIST) if made.kind is list else w.at(new, layout.TUPLE)
+        new, row = self.row(made.kind, len(parts))
         for number, part in enumerate(parts):
             w.line(f"store ptr {part}, ptr {w.at(row, 8 * number)}")
         if made.kind in (tuple, list):
