@@ -16,7 +16,8 @@ from pliant.backends.llvm.tridiagonal import eigh, eigvalsh
 from pliant.backends.llvm.values import Parts, float_text, llvm_type, parts_of
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize, real_dtype
-from pliant.kernel.ir import Affine, Routine, Var
+from pliant.kernel.ir import Affine, Buffer, Routine, Var
+from pliant.ops.definite import Definite
 from pliant.ops.solve import Cofactor, Det, Lu
 from pliant.ops.spectral import Eigh, Eigvalsh, SingularValues, Svd
 from pliant.ops.triangular import Cholesky, Qr, QrTriangle, TriangularSolve
@@ -44,8 +45,21 @@ def is_in_vectors(op: Op, types: Sequence[Type]) -> bool:
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
-    """The transposed factor, row by row, each being taken from those below. No answer: as of those written out."""
-    (a,), (out,) = step.args, step.outs
+    """No answer: as of those written out."""
+    panel, failed = _triangle(e, step.args[0], loops)
+    panel.turn_out(step.outs[0], place_of(step.outs[0], loops))
+    return [failed.get()]
+
+
+def _definite(e: Emitter, step: Routine, loops: Loops) -> list[str]:
+    """Whether there is an answer."""
+    failed = _triangle(e, step.args[0], loops)[1]
+    e.store(step.outs[0], place_of(step.outs[0], loops), e.op(f"xor i1 {failed.get()}, true"))
+    return []
+
+
+def _triangle(e: Emitter, a: Buffer, loops: Loops) -> tuple[Panel, Slot]:
+    """The transposed Cholesky factor, row by row, each being taken from those below; and whether there is none."""
     n, dtype = a.type.shape[-1], a.type.dtype
     real = real_dtype(dtype)
     t, zero = llvm_type(real), float_text(0.0, real)
@@ -87,8 +101,7 @@ def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
         below.put_row(i, [piece.less_product(x, piece.all(factor), y) for piece, x, y in triples])
 
     steps(e, panel, n, row)
-    panel.turn_out(out, place_of(out, loops))
-    return [failed.get()]
+    return panel, failed
 
 
 def _triangular_solve(e: Emitter, step: Routine, loops: Loops) -> list[str]:
@@ -156,6 +169,7 @@ def _substituted(e: Emitter, step: Routine, loops: Loops, panel: Panel, failed: 
 LOOPED: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = {
     Cholesky: _cholesky,
     Cofactor: cofactor,
+    Definite: _definite,
     Det: det,
     Eigh: eigh,
     Eigvalsh: eigvalsh,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.cached_matrices import LOOPED, is_cached
@@ -15,6 +16,7 @@ from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
+from pliant.ops.definite import Definite
 from pliant.ops.solve import Cofactor, Det, Lu
 from pliant.ops.triangular import Cholesky, TriangularSolve
 
@@ -79,8 +81,23 @@ def _side_by_side(step: Routine, loops: Loops) -> tuple[Stack | None, Routine]:
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
-    """Element by element. No answer: a diagonal that is not positive; as in LAPACK, NaN is."""
-    (a,), (out,) = step.args, step.outs
+    """No answer: a diagonal that is not positive; as in LAPACK, NaN is."""
+    made, failures = _triangle(e, step.args[0], loops)
+    for i, row in enumerate(made):
+        for j, x in enumerate(row):
+            e.store(step.outs[0], _place(step.outs[0], loops, i, j), x)
+    return failures
+
+
+def _definite(e: Emitter, step: Routine, loops: Loops) -> list[str]:
+    """Whether there is an answer."""
+    failed = reduce(lambda a, b: e.op(f"or i1 {a}, {b}"), _triangle(e, step.args[0], loops)[1])
+    e.store(step.outs[0], place_of(step.outs[0], loops), e.op(f"xor i1 {failed}, true"))
+    return []
+
+
+def _triangle(e: Emitter, a: Buffer, loops: Loops) -> tuple[list[list[str]], list[str]]:
+    """The Cholesky factor, element by element, and for each row whether there is none."""
     n, dtype = a.type.shape[-1], a.type.dtype
     t, zero = llvm_type(dtype), float_text(0.0, dtype)
     made, failures = [[zero] * n for _ in range(n)], list[str]()
@@ -94,10 +111,7 @@ def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
             else:
                 failures.append(e.op(f"fcmp ole {t} {rest}, {zero}"))
                 made[i][i] = e.call(f"llvm.sqrt.{dtype}", dtype, rest)
-    for i, row in enumerate(made):
-        for j, x in enumerate(row):
-            e.store(out, _place(out, loops, i, j), x)
-    return failures
+    return made, failures
 
 
 def _lu(e: Emitter, step: Routine, loops: Loops) -> list[str]:
@@ -251,6 +265,7 @@ def _place(buffer: Buffer, loops: Loops, *within: int) -> Affine:
 WRITTEN: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = {
     Cholesky: _cholesky,
     Cofactor: _cofactor,
+    Definite: _definite,
     Det: _det,
     Lu: _lu,
     TriangularSolve: _triangular_solve,
