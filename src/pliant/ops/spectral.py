@@ -37,6 +37,7 @@ from pliant.ops.matrix import (
     swap,
     symmetric,
 )
+from pliant.ops.recall import Last
 from pliant.ops.reduce import reduce_max, reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate
@@ -126,6 +127,9 @@ class Eig(Factored):
         return (w, v), (diagonals(rate), free - scale_columns(v, stretch))
 
 
+_eigenvalues = Last()
+
+
 @final
 class Eigvals(Factored):
     """The eigenvalues of `Eig` alone: `t[…, n, n] → complex t[…, n]`."""
@@ -148,9 +152,14 @@ class Eigvals(Factored):
         if loop is None or not np.isfinite(a).all():
             out[...] = self.numpy(np, a)
             return
-        loop(a, out=out, signature="D->D" if a.dtype.kind == "c" else "d->D")
-        if np.isnan(out).any():
-            raise np.linalg.LinAlgError(self.failure)
+
+        def values() -> Any:
+            made = loop(a, signature="D->D" if a.dtype.kind == "c" else "d->D")
+            if np.isnan(made).any():
+                raise np.linalg.LinAlgError(self.failure)
+            return made
+
+        out[...] = _eigenvalues.of(a, values)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         _, dys = Eig().jvp(xs, dxs)
