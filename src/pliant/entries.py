@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from types import CellType
 from typing import Any, Final, cast
 
@@ -116,14 +115,24 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
 
 
 def _row(part: Part, program: Program) -> Part:
-    """A container, or its many numbers as one part, if the program leaves it as it is."""
+    """A container, or its many numbers as one part, if the program neither changes nor returns containers."""
     if not isinstance(part, Container) or part.kind not in (list, tuple) or len(part.parts) < FEWEST:
         return part
-    first = part.parts[0]
-    if program.changed is not None or not isinstance(first, Number) or first.place is None:
+    first: Part = part.parts[0]
+    if program.changed is not None or any([o.kind == "container" for o in program.outputs]):
         return part
-    row = tuple([replace(first, place=first.place + n) for n in range(len(part.parts))])
-    return Numbers(part.kind, len(row), first) if row == part.parts else part
+    if isinstance(first, Numbers) or (isinstance(first, Number) and first.place is not None):
+        size = first.size if isinstance(first, Numbers) else 1
+        if part.parts == tuple([_moved(first, n * size) for n in range(len(part.parts))]):
+            return Numbers(part.kind, len(part.parts), first)
+    return part
+
+
+def _moved(part: Number | Numbers, by: int) -> Number | Numbers:
+    """The same for elements of a parameter that are so many further on."""
+    if isinstance(part, Numbers):
+        return Numbers(part.kind, part.count, _moved(part.first, by))
+    return Number(part.number, part.kind, part.limits, cast("int", part.place) + by)
 
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:

@@ -52,11 +52,22 @@ class Number:
 @final
 @frozen
 class Numbers:
-    """A list or tuple of just so many numbers, which are elements of a parameter from that of the first on."""
+    """A list or tuple of just so many numbers, or of lists of them, which are elements of a parameter from that of the
+    first on."""
 
     kind: type
     count: int
-    first: Number
+    first: Number | Numbers
+
+    @property
+    def number(self) -> Number:
+        """The first of all."""
+        return self.first if isinstance(self.first, Number) else self.first.number
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are in all."""
+        return self.count * (1 if isinstance(self.first, Number) else self.first.size)
 
 
 @final

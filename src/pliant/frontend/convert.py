@@ -94,7 +94,8 @@ def fitting(args: Sequence[Any], *, as_floats: bool = False) -> tuple[Any, ...]:
 
 def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
     """`np.array` of nested lists that may hold traced arrays; always a fresh array."""
-    rows = rows_of([*x])
+    elements = [*x]
+    rows = rows_of(elements, is_weak=len(elements) > 0 and type(elements[0]) is TracedArray and elements[0].is_weak)
     if rows is not None:
         return fresh(rows.value, is_array=True)
     items: list[Any] = [item if is_traced(item) or is_array(item) else as_traced(item, what) for item in x]

@@ -67,14 +67,12 @@ def entered_leaves(
             given.append(_known(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
             continue
         if i in elements:
-            given.append(elements[i])
-            value = elements[i].value
+            made = elements[i]
         else:
-            made, value = _entered(trace, i, leaf, type_, layouts, ParameterOrigin.of(name, f), turn)
-            given.append(made)
-            params[i] = value
+            made, params[i] = _entered(trace, i, leaf, type_, layouts, ParameterOrigin.of(name, f), turn)
+        given.append(made)
         if may_be_known(leaf):
-            trace.needs.leaves[value] = i
+            trace.needs.leaves[elements[i].value if i in elements else params[i]] = i
     return given, Parameters(params, dict(zip(vectors, [value for value, _ in entered], strict=True)))
 
 

@@ -168,19 +168,25 @@ class Arguments:
             self.data[part.number] = python_number(self.w, x, part)
 
     def numbers(self, part: Numbers, x: str) -> None:
-        w, first = self.w, part.first
+        first = part.number
         assert first.place is not None
+        size = itemsize(self.params[first.number].dtype)
+        self.elements(part, x, self.w.at(self.data[first.number], size * first.place), size)
+
+    def elements(self, part: Numbers, x: str, to: str, size: int) -> None:
+        """Store the numbers of a list, of so many bytes each. No Python runs meanwhile."""
+        w, first = self.w, part.first
         w.require_type(x, part.kind)
         w.require_equal("i64", w.load("i64", x, layout.SIZE), str(part.count))
         row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
-        size = itemsize(self.params[first.number].dtype)
-        to = w.at(self.data[first.number], size * first.place)
         for n in w.counted(part.count):
             item = w.load("ptr", w.op(f"getelementptr ptr, ptr {row}, i64 {n}"))
-            place = w.op(f"getelementptr i8, ptr {to}, i64 {w.op(f'mul i64 {n}, {size}')}")
-            store_number(w, item, first, place, size)
-        if part.kind is list:
-            self.changeable[id(part)] = x
+            step = size if isinstance(first, Number) else size * first.size
+            place = w.op(f"getelementptr i8, ptr {to}, i64 {w.op(f'mul i64 {n}, {step}')}")
+            if isinstance(first, Number):
+                store_number(w, item, first, place, size)
+            else:
+                self.elements(first, item, place, size)
 
     def known(self, value: Any, x: str) -> None:
         """An object that is this one, or equals it if the class's `==` is Python's own."""
