@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import UnboundError
+from pliant.errors import PliantError, UnboundError
 
 # ruff: noqa: F821, F841, RET503
 
@@ -106,3 +107,45 @@ def test_a_generator_asks_whether_a_name_that_an_operand_binds_has_a_value() -> 
     assert compiled(np.arange(3.0)) == read_by_a_generator(np.arange(3.0))
     with pytest.raises(UnboundLocalError, match="cannot access local variable 'v'"):
         compiled(np.full(3, 4.0))
+
+
+def test_keys_that_only_some_steps_give_a_dict_that_nobody_reads() -> None:
+    def shortest(w: Any, start: Any) -> Any:
+        n = len(w)
+        far, before, queue = np.full(n, np.inf), {}, [(0.0, start)]
+        far[start] = 0
+        while queue:
+            d, u = heapq.heappop(queue)
+            for v in range(n):
+                if d + w[u, v] < far[v]:
+                    far[v] = d + w[u, v]
+                    before[v] = u
+                    heapq.heappush(queue, (far[v], v))
+        return far
+
+    compiled = pliant.jit(shortest)
+    for seed in range(4):
+        w = np.random.default_rng(seed).integers(1, 9, (6, 6)).astype(float)
+        np.testing.assert_array_equal(compiled(w, 1), shortest(w, 1))
+    assert "while" in str(pliant.explain(shortest, w, 1)).partition("loops of the source")[2]
+
+
+@pytest.mark.usefixtures("for_all_data")
+@pytest.mark.parametrize(
+    "use",
+    [lambda d, k: d[k], lambda d, k: len(d), lambda d, k: k in d, lambda d, k: d.get(k), lambda d, k: sum(d.values())],
+    ids=["item", "len", "in", "get", "values"],
+)
+def test_the_use_of_such_a_dict_is_an_error(use: Any) -> None:
+    def f(x: Any) -> Any:
+        found, k = {}, 0
+        while True:
+            for v in range(4):
+                if x[k] > v:
+                    found[v] = k
+            k += 1
+            if x[k] > 3:
+                return use(found, 1)
+
+    with pytest.raises(PliantError, match="has no value before the loop|only if a condition holds"):
+        pliant.jit(f)(np.array([0.0, 1.5, 2.5, 3.5]))

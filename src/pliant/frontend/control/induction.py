@@ -103,6 +103,11 @@ def _exchange(plan: Plan, storages: Sequence[Storage]) -> None:
             plan.plans[place] = Tree(flatten(content)[1], (kind_of(content),))
 
 
+def _is_unknown(content: Any) -> bool:
+    """Whether nobody can say if a place has a value: any use of it is an error."""
+    return type(content) is Unbound and not content.is_flagged
+
+
 def _first_plan(content: Any) -> Tree | None:
     """Traced numbers are carried from the start; other things stay, until a step shows otherwise."""
     leaves, structure = flatten(content)
@@ -240,7 +245,7 @@ class Round:
     def next_plan(self, place: Place, after: Any) -> Tree | None:
         """The plan for a place, given what the step left there."""
         tree, head = self.plan.plans[place], self.heads.bound[place]
-        if after is head and tree is None:
+        if (after is head and tree is None) or (place.kind == "item" and _is_unknown(head) and _is_unknown(after)):
             return tree
         if after is MISSING or (type(after) is Unbound and not after.is_flagged):
             why, needs = (f", since {after.message}", after.needs) if type(after) is Unbound else ("", ())
