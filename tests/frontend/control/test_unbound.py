@@ -147,5 +147,5 @@ def test_the_use_of_such_a_dict_is_an_error(use: Any) -> None:
             if x[k] > 3:
                 return use(found, 1)
 
-    with pytest.raises(PliantError, match="has no value before the loop|only if a condition holds"):
+    with pytest.raises(PliantError, match=r"has no value before the loop|only if a condition holds"):
         pliant.jit(f)(np.array([0.0, 1.5, 2.5, 3.5]))

@@ -62,6 +62,7 @@ from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.nditer import NdIter
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.text import shown
 from pliant.frontend.tracing import current, is_tracing
@@ -292,13 +293,6 @@ def _places(array: Any) -> Any:
     return iter(iterated(np.ndenumerate, array))
 
 
-def _by_numpy(*args: Any, **options: Any) -> Any:
-    """`np.nditer`."""
-    raise UnsupportedError(
-        "np.nditer is not supported", hint="use x.flat, np.ndenumerate(x), or indices from np.ndindex(x.shape)"
-    ).at(("here", here()))
-
-
 def _traced(function: Any) -> Any:
     """A function that is passed on, as a traced function calls it."""
     return BUILTINS.get(function, function) if isinstance(function, type | BuiltinFunctionType) else function
@@ -359,7 +353,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     contextlib.suppress: Suppressed,
     warnings.warn: _warned,
     np.ndenumerate: _places,
-    np.nditer: _by_numpy,
+    np.nditer: NdIter,
     operator.setitem: put_item,
     operator.delitem: deleted,
     np.errstate: _errstate,

@@ -1,0 +1,170 @@
+"""`np.nditer`, over arrays whose shapes are known while tracing: element by element, in NumPy's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, view
+from pliant.frontend.convert import as_traced
+from pliant.frontend.kinds import is_sequence
+from pliant.frontend.strides import is_column_major, is_row_major
+from pliant.frontend.view import ReadOnlyLens
+
+FLAGS: Final = frozenset(("multi_index", "c_index", "f_index", "zerosize_ok", "refs_ok", "buffered", "delay_bufalloc"))
+WRITES: Final = frozenset(("readwrite", "writeonly"))
+
+
+@final
+class NdIter:
+    """What `np.nditer` makes. Operands that are None are allocated."""
+
+    def __init__(
+        self, op: Any, flags: Sequence[str] = (), op_flags: Any = None, op_dtypes: Any = None, order: str = "K",
+        casting: str = "safe", op_axes: Any = None, itershape: Any = None, buffersize: int = 0,
+    ) -> None:  # fmt: skip
+        others = {"op_dtypes": op_dtypes, "op_axes": op_axes, "itershape": itershape}
+        unknown = [f"{name}=" for name, x in others.items() if x is not None]
+        unknown += [f"the flag {flag!r}" for flag in flags or () if flag not in FLAGS]
+        if unknown:
+            raise _unsupported(f"np.nditer with {unknown[0]}", "go over indices, np.ndindex(x.shape)")
+        given = [*op] if is_sequence(op) else [op]
+        arrays = [None if x is None else as_traced(x) for x in given]
+        known = [x for x in arrays if x is not None]
+        self.shape: tuple[int, ...] = np.broadcast_shapes(*[x.shape for x in known])
+        dtype = np.result_type(*[x.dtype for x in known])
+        self.operands = tuple([as_traced(np.empty(self.shape, dtype)) if x is None else x for x in arrays])
+        self._is_single = not is_sequence(op)
+        rows = _rows(op_flags, len(given))
+        are_written = [x is None or not WRITES.isdisjoint(row) for x, row in zip(arrays, rows, strict=True)]
+        parts = zip(self.operands, are_written, strict=True)
+        self._parts = [_part(x, self.shape, is_written=is_written) for x, is_written in parts]
+        self._indices = _indices(self.shape, known, order)
+        self._flags = frozenset(flags or ())
+        if not self._indices and "zerosize_ok" not in self._flags:
+            raise ValueError("Iteration of zero-sized operands is not enabled")
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the first element."""
+        self.iterindex, self._is_begun = 0, False
+
+    @property
+    def finished(self) -> bool:
+        """Whether all elements were gone over."""
+        return self.iterindex >= len(self._indices)
+
+    @property
+    def itersize(self) -> int:
+        """How many elements there are."""
+        return len(self._indices)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def nop(self) -> int:
+        """The number of operands."""
+        return len(self.operands)
+
+    @property
+    def multi_index(self) -> tuple[int, ...]:
+        """The place of the element."""
+        if "multi_index" not in self._flags:
+            raise ValueError("Iterator is not tracking a multi-index")
+        return self._place()
+
+    @property
+    def index(self) -> int:
+        """The number of the element."""
+        order = "C" if "c_index" in self._flags else "F" if "f_index" in self._flags else None
+        if order is None:
+            raise ValueError("Iterator does not have an index")
+        return int(np.ravel_multi_index(self._place(), self.shape, order=order))
+
+    @property
+    def value(self) -> Any:
+        """The element, an array of rank 0; of several operands, a tuple."""
+        found = tuple([part[(*self._place(), ...)] for part in self._parts])
+        return found[0] if self._is_single else found
+
+    def iternext(self) -> bool:
+        """Go to the next element, if there is one."""
+        self.iterindex += 1
+        return not self.finished
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._is_begun:
+            self.iterindex += 1
+        if self.finished:
+            raise StopIteration
+        self._is_begun = True
+        return self.value
+
+    def __len__(self) -> int:
+        return len(self.operands)
+
+    def __getitem__(self, number: int) -> Any:
+        return self._parts[number][(*self._place(), ...)]
+
+    def __setitem__(self, number: int, content: Any) -> None:
+        self._parts[number][self._place()] = content
+
+    def __enter__(self) -> NdIter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """All has been written."""
+
+    def close(self) -> None:
+        """All has been written."""
+
+    def _place(self) -> tuple[int, ...]:
+        if self.finished:
+            raise ValueError("Iterator is past the end")
+        return self._indices[self.iterindex]
+
+
+def _rows(op_flags: Any, count: int) -> list[Sequence[str]]:
+    """The flags of each operand, of one list for all, or of one for each."""
+    if op_flags is None:
+        return [("readonly",)] * count
+    return [*op_flags] if all([is_sequence(row) for row in op_flags]) else [tuple(op_flags)] * count
+
+
+def _part(x: TracedArray, shape: tuple[int, ...], *, is_written: bool) -> TracedArray:
+    """An operand as it is gone over."""
+    if is_written:
+        if x.shape != shape:
+            raise ValueError("output operand requires a reduction along dimension 0, but the reduction is not enabled")
+        return x
+    whole: Any = np.broadcast_to(x, shape)  # type: ignore[call-overload]
+    return view(whole, ReadOnlyLens(_itself, _itself, "np.nditer"))
+
+
+def _itself(x: Value | Any) -> Any:
+    return x
+
+
+def _indices(shape: tuple[int, ...], arrays: Sequence[TracedArray], order: str) -> list[tuple[int, ...]]:
+    """The places of the elements, in the order that they are gone over."""
+    found = [*np.ndindex(*shape)]
+    if order == "C" or len(shape) < 2 or (order == "K" and all(map(is_row_major, arrays))):
+        return found
+    if order == "F" or all(map(is_column_major, arrays)):
+        return sorted(found, key=lambda place: place[::-1])
+    raise _unsupported(f"np.nditer in order {order!r} of arrays that are not in one order of axes", "say order='C'")
+
+
+def _unsupported(message: str, hint: str) -> UnsupportedError:
+    return UnsupportedError(f"{message} is not supported", hint=hint).at(("here", here()))

@@ -1,0 +1,145 @@
+"""`np.nditer` in traced functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import ReadOnlyError, UnsupportedError
+from tests.frontend.test_outputs import same
+
+X = np.arange(6.0).reshape(2, 3)
+
+
+def differences(x: Any) -> Any:
+    """The gradient of a function as courses check it."""
+
+    def f(x: Any) -> Any:
+        return (x**2).sum() + x[0, 0] * x[1, 1]
+
+    step, made = 1e-5, np.zeros_like(x)
+    it = np.nditer(x, flags=["multi_index"], op_flags=["readwrite"])
+    while not it.finished:
+        place = it.multi_index
+        before = x[place]
+        x[place] = before + step
+        above = f(x)
+        x[place] = before - step
+        below = f(x)
+        x[place] = before
+        made[place] = (above - below) / (2 * step)
+        it.iternext()
+    return made
+
+
+def doubled(x: Any) -> Any:
+    with np.nditer(x, op_flags=["readwrite"]) as it:
+        for v in it:
+            v[...] = 2 * v
+    return x
+
+
+def squares(x: Any) -> Any:
+    it = np.nditer([x, None])
+    for v, y in it:
+        y[...] = v * v
+    return it.operands[1]
+
+
+def total(x: Any) -> Any:
+    s = 0.0
+    for v in np.nditer(x):
+        s += v
+    return s
+
+
+def beside_each_other(x: Any) -> Any:
+    return [a * b for a, b in np.nditer([x, np.array([1.0, 10.0, 100.0])])]
+
+
+def in_orders(x: Any) -> Any:
+    return [float(v) for v in np.nditer(x, order="F")], [float(v) for v in np.nditer(x.T)]
+
+
+def numbered(x: Any) -> Any:
+    it = np.nditer(x, flags=["f_index", "multi_index"])
+    return [(it.index, it.multi_index, it.iterindex, float(v)) for v in it], it.itersize, it.ndim, it.nop
+
+
+def by_items(x: Any) -> Any:
+    it = np.nditer(x, op_flags=["readwrite"])
+    while not it.finished:
+        if it[0] > 2:
+            it[0] = -it[0]
+        it.iternext()
+    it.reset()
+    return it.value + 1
+
+
+@pytest.mark.parametrize(
+    "f",
+    [differences, doubled, squares, total, beside_each_other, in_orders, numbered, by_items],
+    ids=lambda f: f.__name__,
+)
+def test_it_does_what_numpy_does(f: Any) -> None:
+    compiled = pliant.jit(f)
+    for scale in (1.0, 2.0, 3.0):
+        ours, theirs = X * scale, X * scale
+        got, wanted = compiled(ours), f(theirs)
+        if f is differences:
+            np.testing.assert_allclose(got, wanted, atol=1e-9)
+        else:
+            same(got, wanted)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_arrays_from_outside() -> None:
+    def scaled(x: Any) -> Any:
+        return sum(v * x for v in np.nditer(X))
+
+    assert pliant.jit(scaled)(2.0) == scaled(2.0)
+
+
+def test_the_gradient() -> None:
+    np.testing.assert_array_equal(pliant.grad(lambda x: total(x * x))(X), 2 * X)
+
+
+def writes_what_is_read_only(x: Any) -> Any:
+    for v in np.nditer(x):
+        v[...] = 0
+
+
+def goes_over_nothing(x: Any) -> Any:
+    return [*np.nditer(x[:0])]
+
+
+def asks_for_no_index(x: Any) -> Any:
+    return np.nditer(x).multi_index
+
+
+def past_the_end(x: Any) -> Any:
+    it = np.nditer(x)
+    while it.iternext():
+        pass
+    return it[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "kind", "text"),
+    [
+        (writes_what_is_read_only, ReadOnlyError, "read-only: it is the result of np.nditer"),
+        (goes_over_nothing, ValueError, "zero-sized"),
+        (asks_for_no_index, ValueError, "multi-index"),
+        (past_the_end, ValueError, "past the end"),
+        (lambda x: np.nditer(x, flags=["external_loop"]), UnsupportedError, "flag 'external_loop'(?s:.*)np.ndindex"),
+        (lambda x: np.nditer(x, op_dtypes=["f4"]), UnsupportedError, "op_dtypes="),
+        (lambda x: np.nditer([x, x[:, :2]]).value, ValueError, "broadcast"),
+    ],
+    ids=["read-only", "empty", "index", "end", "flag", "dtypes", "shapes"],
+)
+def test_errors(f: Any, kind: Any, text: str) -> None:
+    with pytest.raises(kind, match=text):
+        pliant.jit(f)(X)
