@@ -81,10 +81,28 @@ def returned_by(sample: Sample) -> tuple[Made, bool]:
     leaves = sample.returned
     for output in program.outputs:
         leaves.append(_made(sample, output))
+    if any([o.kind == "spread" for o in program.outputs]):
+        return Container(tuple, tuple(leaves)), False
     try:
         return _tree(unflatten(program.structure, leaves), Counter(map(id, leaves))), True
     except NoEntryError:
         return Container(tuple, tuple(leaves)), False
+
+
+def rebuilding(program: Program) -> Callable[[Any], Any]:
+    """What makes of the leaves what the function returns."""
+    elements = {n: o.place[2] for n, o in enumerate(program.outputs) if o.kind == "spread"}
+    if not elements:
+        return program.structure.unflatten
+
+    def rebuilt(leaves: Any) -> Any:
+        made = [*leaves]
+        for n, each in elements.items():
+            count, *columns = made[n]
+            made[n] = each.made(count, columns)
+        return program.tree(made)
+
+    return rebuilt
 
 
 def changing(
@@ -203,6 +221,9 @@ def _made(sample: Sample, output: Output) -> Made:
         return Constant(place)
     if output.kind == "same":
         return sample.returned[int(place)]
+    if output.kind == "spread":
+        count, columns, _ = output.place
+        return Container(tuple, (Result(count, "python"), *[Result(n, "array") for n in columns]))
     if output.kind == "container":
         if not sample.containers:
             raise NoEntryError

@@ -157,6 +157,11 @@ def _plain(output: Output, program: Program, results: list[Value]) -> Output:
         raise UnsupportedError(
             f"{program.fn.name} returns a container that it is given", hint="return a new one, as list(x) or dict(x)"
         )
+    if output.kind == "spread":
+        raise UnsupportedError(
+            f"{program.fn.name} returns a list of which it is known only at run time how many elements it has",
+            hint="return an array, np.array(out), or one of known size and the count",
+        )
     if output.kind == "source":
         raise UnsupportedError(f"{program.fn.name} returns a view of an argument", hint="return a copy")
     value = _packed(program, output.place) if output.kind == "packed" else old[int(output.place)]

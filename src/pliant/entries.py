@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.answers import NoEntryError, Puts, Sample, changing, container_like, pairs_of, returned_by
+from pliant.answers import NoEntryError, Puts, Sample, changing, container_like, pairs_of, rebuilding, returned_by
 from pliant.backends.calls import (
     Array,
     Call,
@@ -61,7 +61,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
             parts["out"] = _targets(program, out, outs, pairs)
             returned, is_plain = Passed(len(positional) + sample.names.index("out")), True
         keywords = tuple([(name, parts[name]) for name in sample.names])
-        rebuild = None if is_plain else program.structure.unflatten
+        rebuild = None if is_plain else rebuilding(program)
         puts: tuple[Put, ...] = ()
         if changed is not None and is_in_place:
             arguments = [*zip(args, whole, strict=True), *[(kwargs[name], parts[name]) for name in kwargs]]

@@ -377,7 +377,6 @@ ERRORS = [
     (lambda x, y, k: x[:k, None], UnsupportedError, "shares its memory with others"),
     (lambda x, y, k: bool(x[:k]), TracedValueError, "a bool"),
     (lambda x, y, k: iter(x[:k]), UnsupportedError, "iteration"),
-    (lambda x, y, k: [v for v in x[:k]], UnsupportedError, "a list cannot be a result"),
     (lambda x, y, k: np.unwrap(x[:k]), UnsupportedError, "np.unwrap"),
     (lambda x, y, k: x[:k].reshape(2, -1), UnsupportedError, "reshape"),
     (lambda x, y, k: x[: np.sum(y)], PliantError, "must be integers"),

@@ -34,6 +34,7 @@ from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace
 from pliant.frontend.shown import Cut, Window, is_block
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import Size
+from pliant.frontend.spread import Elements
 from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
@@ -53,7 +54,9 @@ class Output:
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
     first if the result `place` is true; "same" for the view or copy that the returned leaf `place` is; "leaf" for
     an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
-    arguments afterwards; "static" for what is no number; "fresh" for a copy of it.
+    arguments afterwards; "static" for what is no number; "fresh" for a copy of it;
+    "spread" for the first elements of a list, `place` being the numbers of the results that are their count, and
+    arrays with room for them, and what they are.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -99,6 +102,9 @@ class Output:
             return self.seen(array, results)
         if self.kind == "either":
             return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
+        if self.kind == "spread":
+            count, columns, elements = place
+            return elements.made(int(results[count]), [results[n] for n in columns])
         return place.made() if self.kind == "fresh" else place
 
     def seen(self, array: Any, results: Sequence[Any]) -> Any:
@@ -196,7 +202,10 @@ def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Ou
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
         is_same = place < min(n, len(returned)) and (outputs[place].lenses or outputs[place].kind == "fresh")
-        outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
+        if type(m) is Front and n < len(returned):
+            outputs.append(made.spread(m))
+        else:
+            outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
     count = len(returned)
     return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
 
@@ -268,6 +277,13 @@ class _Returned:
         """The number of a new result."""
         self.results.append(value)
         return len(self.results) - 1
+
+    def spread(self, m: Front) -> Output:
+        """The elements of a list of which there are as many as is known only after the call."""
+        element = m.form.element
+        kinds = ["python" if k.is_weak else "scalar" if k.is_scalar else "array" for k in element.kinds]
+        columns = tuple([self.result(column) for column in m.columns])
+        return Output("spread", (self.result(m.count), columns, Elements(element.structure, tuple(kinds))))
 
     def cut(self, m: Any) -> Output:
         """An array whose extents are known only after the call: the first elements of one with the greatest."""

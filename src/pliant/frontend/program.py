@@ -25,6 +25,7 @@ from pliant.frontend.outputs import Changed, Output, Pack, made_of
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.sharing import containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, unflatten
+from pliant.frontend.spread import spread
 from pliant.frontend.vectors import Vector
 from pliant.frontend.view import Lens, PermuteLens
 from pliant.ops.shape import Permute
@@ -196,7 +197,12 @@ class Program:
         """What the function returns, of its leaves, the containers that it was given, and those that these hold now."""
         lists = {"container": held, "kept": kept}
         made = [lists[o.kind][o.place] if o.kind in lists else m for o, m in zip(self.outputs, made, strict=True)]
-        return unflatten(self.structure, made)
+        return self.tree(made)
+
+    def tree(self, leaves: Sequence[Any]) -> Any:
+        """What the function returns, of its leaves."""
+        tree = unflatten(self.structure, leaves)
+        return spread(tree) if any([o.kind == "spread" for o in self.outputs]) else tree
 
     def is_turned_back(self, output: Output) -> bool:
         """Whether what is returned is an argument whose axes are in another order than those of the leaf."""

@@ -107,10 +107,10 @@ class Front:
         return self.form.with_one_less().front([*self.columns, add(self.count, const(-1, "i64"))])
 
     def returned(self) -> UnsupportedError:
-        """The error of a result."""
+        """The error of what is left in an argument."""
         error = UnsupportedError(
-            "a list cannot be a result where a condition decides how many elements it has that is known only at run "
-            "time",
+            "a list that is left in an argument needs a known number of elements, which a condition decides that is "
+            "known only at run time",
             hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
         )
         return error.at(("made here", self.count.origin)).needing(self.count)

@@ -1,0 +1,60 @@
+"""Lists that are returned, of which it is known only at run time how many elements they have: made of a number and of
+arrays with room for as many as there may be.
+
+primes = []
+for i in range(2, n):
+    if is_prime(i): primes.append(i)
+return primes                     the results are the count, and an array of n integers
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, final
+
+from pliant.core.frozen import frozen
+from pliant.frontend.kinds import is_of, is_sequence, is_table
+from pliant.frontend.signature import unflatten
+
+
+@final
+@frozen
+class Elements:
+    """What the first elements of a list are: the structure of one, and of each of its leaves whether it is one of
+    Python's numbers, one of NumPy's, or an array."""
+
+    structure: Any
+    kinds: tuple[str, ...]
+
+    def made(self, count: int, columns: Sequence[Any]) -> Spread:
+        """So many of them, of arrays that hold their leaves."""
+        fronts = [column[:count] for column in columns]
+        fronts = [x.copy() if 2 * count <= len(column) else x for x, column in zip(fronts, columns, strict=True)]
+        parts = [x.tolist() if kind == "python" else [*x] for x, kind in zip(fronts, self.kinds, strict=True)]
+        if self.structure.is_leaf():
+            return Spread(parts[0])
+        return Spread([unflatten(self.structure, row) for row in zip(*parts, strict=True)])
+
+
+@final
+class Spread:
+    """Elements in place of which one thing stands in a list."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+
+def spread(tree: Any) -> Any:
+    """A tree with the elements in place of what stands for them; its lists and dicts are changed."""
+    if is_table(tree):
+        for key, part in [*tree.items()]:
+            tree[key] = spread(part)
+    elif is_of(tree, list | tuple | deque) and not hasattr(tree, "_fields"):
+        parts = [y for x in tree for y in (x.items if type(x) is Spread else [spread(x)])]
+        return parts if is_sequence(tree) and is_of(tree, list) else type(tree)(parts)
+    elif is_of(tree, tuple):
+        return type(tree)(*map(spread, tree))
+    return tree

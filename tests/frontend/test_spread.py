@@ -1,0 +1,189 @@
+"""Lists that are returned, of which data decide how many elements they have: one program for all."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+from tests.frontend.test_outputs import same
+
+RNG = np.random.default_rng(0)
+
+
+def positive(x: Any) -> Any:
+    return [v for v in x if v > 0]
+
+
+def primes(x: Any) -> Any:
+    found = []
+    for n in range(2, 30):
+        if x[n % len(x)] > -1 and all(n % p for p in found):
+            found.append(n)
+    return found
+
+
+def pairs(x: Any) -> Any:
+    return [(i, float(v), v > 1) for i, v in enumerate(x) if v > 0.5]
+
+
+def rows(x: Any) -> Any:
+    found = []
+    for k in range(len(x) - 2):
+        if x[k] > 0:
+            found.append(x[k : k + 3] * 2)  # noqa: PERF401
+    return found
+
+
+def and_more(x: Any) -> Any:
+    found = [7.0]
+    for v in x:
+        if v > 0:
+            found.append(v)  # noqa: PERF401
+    found.append(x[0])
+    found.append(8.0)
+    return {"found": found, "count": len(found)}, (tuple(found), x + 1)
+
+
+def truths(x: Any) -> Any:
+    return [bool(v > 1) for v in x if v > 0], [int(v) for v in x if v > 0], [complex(v, 1) for v in x if v > 0]
+
+
+def queue(x: Any) -> Any:
+    last: deque[Any] = deque()
+    for v in x:
+        if v > 0:
+            last.append(v)
+        elif len(last) > 1:
+            last.popleft()
+    return last
+
+
+def collatz(x: Any) -> Any:
+    n, steps = int(abs(x[0]) * 10) + 1, []
+    while n != 1:
+        steps.append(n)
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    return steps
+
+
+def components(x: Any) -> Any:
+    grid = (x[:9] > 0).reshape(3, 3)
+    seen, sizes = np.zeros((3, 3), bool), []
+    for i, j in itertools.product(range(3), range(3)):
+        if grid[i, j] and not seen[i, j]:
+            todo, size = [(i, j)], 0
+            seen[i, j] = True
+            while todo:
+                a, b = todo.pop()
+                size += 1
+                for c, d in ((a + 1, b), (a - 1, b), (a, b + 1), (a, b - 1)):
+                    if 0 <= c < 3 and 0 <= d < 3 and grid[c, d] and not seen[c, d]:
+                        seen[c, d] = True
+                        todo.append((c, d))
+            sizes.append(size)
+    return sorted(sizes, reverse=True)[:3]
+
+
+def plain(tree: Any) -> Any:
+    """A tree of Python's numbers: whether one is NumPy's is told where `same` is asked."""
+    if isinstance(tree, dict):
+        return {k: plain(v) for k, v in tree.items()}
+    if isinstance(tree, list | tuple | deque):
+        return type(tree)(map(plain, tree))
+    return np.asarray(tree).tolist()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [positive, primes, pairs, rows, and_more, truths, queue, collatz, components],
+    ids=lambda f: f.__name__,
+)
+def test_it_returns_what_python_returns(f: Any) -> None:
+    compiled = pliant.jit(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is compiled again
+        for shift in (
+            0.0,
+            -9.0,
+            9.0,
+            0.3,
+            0.6,
+            -0.4,
+            0.1,
+            0.2,
+            -1.0,
+            1.0,
+            -0.1,
+            -0.2,
+            0.7,
+            0.8,
+            -0.5,
+            -0.6,
+            0.9,
+            0.4,
+            0.5,
+        ):
+            x = RNG.standard_normal(12) + shift
+            got, wanted = compiled(x), f(x)
+            assert plain(got) == plain(wanted)
+            if f not in (and_more,):  # where a number of Python's and NumPy's are elements, all are alike
+                same([*got], [*wanted])
+    assert len(compiled.entries) == 1
+    assert sum(map(len, compiled.entries.values())) == 1
+
+
+def test_what_is_returned_is_the_callers() -> None:
+    compiled = pliant.jit(rows)
+    x = np.ones(8)
+    for _ in range(4):
+        found = compiled(x)
+        assert len(found) == 6
+        found[0][...] = 7
+        found.append(1)
+        np.testing.assert_array_equal(found[1], [2, 2, 2])
+
+
+def test_beside_gradients() -> None:
+    def fitted(w: Any) -> Any:
+        kept = [v for v in w if v > 1]
+        return (w**2).sum(), kept
+
+    step = pliant.jit(pliant.value_and_grad(fitted, has_aux=True))
+    for w in (np.array([0.5, 1.5, 2.5]), np.array([0.5, 0.5, 2.5]), np.zeros(3), np.full(3, 4.0)):
+        (value, kept), slope = step(w)
+        assert value == (w**2).sum()
+        assert kept == [v for v in w if v > 1]
+        np.testing.assert_allclose(slope, 2 * w)
+
+
+@pytest.mark.torch
+def test_other_libraries_get_no_such_list() -> None:
+    with pytest.raises(UnsupportedError, match=r"run time how many elements(?s:.*)np.array"):
+        pliant.to_torch(positive)(np.arange(3.0))
+
+
+def test_lists_that_are_left_in_arguments_are_made_for_their_length() -> None:
+    def kept(into: Any, x: Any) -> None:
+        into["found"] = [v for v in x if v > 0]
+
+    compiled = pliant.jit(kept)
+    for x in (np.arange(4.0) - 1, np.arange(4.0) - 3, np.ones(4)):
+        ours: dict[str, Any] = {}
+        compiled(ours, x)
+        same(ours, {"found": [v for v in x if v > 0]})
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_they_are_refused_where_data_decide_nothing() -> None:
+    def kept(into: Any, x: Any) -> None:
+        into["found"] = [v for v in x if v > 0]
+
+    with pytest.raises(UnsupportedError, match=r"left in an argument needs a known number(?s:.*)np.array"):
+        pliant.jit(kept)({}, np.arange(4.0))
