@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -124,3 +126,97 @@ def test_a_function_of_known_things_is_returned() -> None:
     compiled = pliant.jit(factory)
     for _ in range(3):
         assert compiled(X)[0](1) == 4
+
+
+class Settings:
+    table: list[int] = [1]
+    found: dict[str, Any] = {}
+
+
+class Node:
+    def __init__(self, near: Any) -> None:
+        self.near = near
+
+
+def test_what_it_holds_from_outside_stays_what_it_is() -> None:
+    def made(x: Any) -> Any:
+        a = Node(Settings.table)
+        a.more, a.own, a.itself = os.environ, [1], a
+        return a, x
+
+    compiled = pliant.jit(made)
+    seen = []
+    for _ in range(4):
+        a = compiled(1.0)[0]
+        assert a.near is Settings.table
+        assert a.more is os.environ
+        assert a.itself is a
+        assert all(a.own is not b for b in seen)
+        seen.append(a.own)
+
+
+def test_what_a_call_leaves_outside_is_what_it_returns() -> None:
+    def registered(x: Any) -> Any:
+        if "a" not in Settings.found:
+            Settings.found["a"] = Node(None)
+        return Settings.found["a"], x
+
+    compiled = pliant.jit(registered)
+    for _ in range(4):
+        assert compiled(1.0)[0] is Settings.found["a"]
+
+
+def test_copies_are_made_together() -> None:
+    def linked(x: Any) -> Any:
+        a, s = Node(None), {1}
+        return a, Node(a), s, Node((s, a)), x
+
+    compiled = pliant.jit(linked)
+    for _ in range(4):
+        a, b, s, c, _ = compiled(1.0)
+        assert b.near is a
+        assert c.near[0] is s
+        assert c.near[1] is a
+
+
+def test_long_chains_and_what_cannot_be_copied() -> None:
+    lock = threading.Lock()
+
+    def chain(x: Any) -> Any:
+        last = Node(lock)
+        for _ in range(300):
+            last = Node(last)
+        return last, x
+
+    compiled = pliant.jit(chain)
+    one, other = compiled(1.0)[0], compiled(1.0)[0]
+    assert one is not other
+    for _ in range(300):
+        one, other = one.near, other.near
+    assert one is not other
+    assert one.near is other.near is lock
+
+
+def test_functions_that_hold_functions_that_hold_traced_arrays() -> None:
+    def by_default(x: Any) -> Any:
+        y = x * 2
+
+        def f(z: Any = y) -> Any:
+            return z
+
+        return f
+
+    def by_another(x: Any) -> Any:
+        y = x * 2
+
+        def inner() -> Any:
+            return y
+
+        return lambda: inner()
+
+    def by_its_object(x: Any) -> Any:
+        return Node(x * 2).__repr__.__self__.__init__
+
+    for f in (by_default, by_another, by_its_object):
+        with pytest.raises(UnsupportedError, match="returning a function that holds a traced array"):
+            pliant.jit(f)(X)

@@ -142,6 +142,8 @@ def test_integers_that_fit_into_no_array(calls: int) -> None:
         compiled([1] * N)
     with pytest.raises(ArgumentError, match="does not fit into 64 bits"):
         compiled([1] * (N - 1) + [2**63])
+    with pytest.raises(ArgumentError, match=r"^(x\[0\]|summed): the Python int 9\d* does not fit into 64 bits"):
+        compiled([2**63] + [1] * (N - 1))
 
 
 def test_integers_that_have_to_fit_into_a_narrower_dtype() -> None:

@@ -27,10 +27,15 @@ def test_it_is_made_once_for_two_that_ask() -> None:
     x[0] = 8  # which was seen before it was changed
     assert of(x) == 11
     assert len(made) == 5
+    x[0] = 0.0
+    of(x)
+    x[0] = -0.0
+    of(x)
+    assert len(made) == 7
     thread = threading.Thread(target=of, args=(x,))
     thread.start()
     thread.join()
-    assert len(made) == 6
+    assert len(made) == 8
 
 
 def test_large_ones_and_what_failed_are_not_kept() -> None:

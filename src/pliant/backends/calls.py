@@ -226,11 +226,11 @@ class Call:
 
     outside: objects that are read before the arguments. captured: the arrays of the last parameters, with what they
     are. written: (parameter, result) that is to be left there. puts: what containers are given at the end.
-    are_different: whether no list, dict or object may be there twice. apart: pairs of parameters that may have no byte
-    in common. rebuild: makes what is returned of a tuple, if it is more than tuples, lists and dicts. failed: the
-    result that is not 0 if the function raises: then nothing is written, and the call is not taken. decided: code for
-    numbers, of the same parameters, and what they are: a call of others is not taken. vectors: the parameters whose
-    elements are numbers among the arguments.
+    are_different: whether no list, dict or object may be there twice, however many there are. apart: pairs of
+    parameters that may have no byte in common. rebuild: makes what is returned of a tuple, if it is more than tuples,
+    lists and dicts. failed: the result that is not 0 if the function raises: then nothing is written, and the call is
+    not taken. decided: code for numbers, of the same parameters, and what they are: a call of others is not taken.
+    vectors: the parameters whose elements are numbers among the arguments.
     """
 
     positional: tuple[Part, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Final
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists
@@ -20,6 +20,8 @@ from pliant.frontend.instrumented import of_element
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import own_arrays
 from pliant.frontend.tracing import Trace, is_tracing
+
+_MADE: Final = (list, dict, set, bytearray)
 
 
 class Elements(ABC):
@@ -39,7 +41,7 @@ class Elements(ABC):
 
     def born(self, container: Any) -> Any:
         """What may be a list or dict that the function makes."""
-        return CALLS["born"](lists.gathered(container)) if is_of(container, list | dict | set) else container
+        return CALLS["born"](lists.gathered(container)) if is_of(container, _MADE) else container
 
     def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
         """`holder.get(key, default)`."""

@@ -57,7 +57,7 @@ def entered_leaves(
     """What the function gets for each leaf, and the parameters."""
     given: list[Any] = []
     params: dict[int, Value] = {}
-    vectors = vectors_of(leaves, trace.needs.known) if layouts.lies else ()
+    vectors = vectors_of(leaves, names, trace.needs.known) if layouts.lies else ()
     entered = [entered_vector(trace, vector, leaves, names) for vector in vectors]
     elements = {v.first + n: x for v, (_, numbers) in zip(vectors, entered, strict=True) for n, x in enumerate(numbers)}
     for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):

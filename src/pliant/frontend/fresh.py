@@ -5,55 +5,90 @@ trace, and each call returns copies of them; what holds a traced array is an err
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 from typing import Any, Final, final
 
 from pliant.core.frozen import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes, put_attributes
 from pliant.frontend.control.objects import is_own
-from pliant.frontend.guards import REACH, reached
 from pliant.frontend.kinds import is_of
 from pliant.frontend.members import traced_in
 from pliant.frontend.objects import ObjectArray
+from pliant.frontend.sharing import mapped
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain, kind_of
 
-_SETS: Final = (set, dict, bytearray)
+_CONTAINERS: Final = (list, dict, set, deque, bytearray)
+_set: Final[Any] = dict.__setitem__  # type: ignore[reportUnknownMemberType]
 
 
 @final
 @frozen
 class Fresh:
-    """What a call returns copies of. outside: what stays as it is in them."""
+    """The objects and sets that calls return copies of, and what only these hold: all that the trace has made."""
 
-    model: Any
-    outside: Sequence[Any]
+    models: dict[int, Any]  # by their ids
 
-    def made(self) -> Any:
-        """A new one."""
-        return copy.deepcopy(self.model, {id(x): x for x in self.outside})
-
-
-def new_ones(leaves: Sequence[Any], trace: Trace) -> dict[int, Fresh]:
-    """Those that the trace has made of what a function returns, besides the containers that it is made of: by their
-    ids."""
-    found = [x for x in leaves if is_of(x, _SETS) or (is_plain(kind_of(x)) and is_own(x))]
-    outside = reached(trace, trace.given) if found else []
-    known = {*map(id, outside)}
-    if len(outside) >= REACH:
-        return {}
-    return {id(x): Fresh(x, outside) for x in found if id(x) not in known and _can_be_copied(x)}
+    def made(self) -> dict[int, Any]:
+        """New ones, by the ids of their models. What holds itself, or others, does so too."""
+        new = {key: _empty(x) for key, x in self.models.items()}
+        for key, x in self.models.items():
+            _fill(new[key], x, new)
+        return new
 
 
-def _can_be_copied(x: Any) -> bool:
-    try:
-        copy.deepcopy(x)
-    except (TypeError, ValueError):  # it holds a module, a lock, an open file
-        return False
-    return True
+def fresh(leaves: Sequence[Any], trace: Trace) -> Fresh | None:
+    """Those among what a function returns, besides the lists and dicts that it is made of; None if there are none. What
+    the function leaves outside, too, is returned as it is."""
+    if not any(map(_can_be_fresh, leaves)):
+        return None
+    outside = [place for place in trace.left if place.kind != "name" or id(place.holder) in trace.cells]
+    kept = _own([place.get() for place in outside])
+    return Fresh({key: x for key, x in _own(leaves).items() if key not in kept})
+
+
+def _can_be_fresh(x: Any) -> bool:
+    return is_own(x) and (is_of(x, _CONTAINERS) or is_plain(kind_of(x)))
+
+
+def _own(roots: Sequence[Any]) -> dict[int, Any]:
+    """What the trace has made of what is held by some objects, themselves too, by their ids."""
+    found, todo = dict[int, Any](), [*roots]
+    while todo:
+        x = todo.pop()
+        if is_of(x, tuple):
+            todo += x
+        elif id(x) not in found and _can_be_fresh(x):
+            found[id(x)] = x
+            todo += x.values() if is_of(x, dict) else x if is_of(x, _CONTAINERS) else attributes(x).values()
+    return found
+
+
+def _empty(x: Any) -> Any:
+    """An object like another one, which is still to be given what it holds."""
+    return copy.copy(x) if is_of(x, _CONTAINERS) else kind_of(x).__new__(kind_of(x))
+
+
+def _fill(made: Any, x: Any, new: dict[int, Any]) -> None:
+    """Have a copy hold the new ones in place of their models."""
+    if is_of(x, bytearray):
+        return
+    if is_of(x, dict):
+        for key, part in x.items():
+            _set(made, key, mapped(part, new))
+    elif is_of(x, set):
+        made.clear()
+        made.update([mapped(part, new) for part in x])
+    elif is_of(x, list | deque):
+        made.clear()
+        made.extend([mapped(part, new) for part in x])
+    else:
+        put_attributes(made, {name: mapped(part, new) for name, part in attributes(x).items()})
 
 
 def without_arrays(m: Any) -> Any:
@@ -63,7 +98,7 @@ def without_arrays(m: Any) -> Any:
             raise held.refused(f"returning an object of class {type(m).__name__}, with .{name}")
         if type(held) is TracedArray and not isinstance(m, type):
             raise _holding(m, held, f"whose .{name} is", "a tuple or a dict")
-    is_function = isinstance(m, FunctionType | partial)
+    is_function = isinstance(m, FunctionType | MethodType | partial)
     held = traced_in(_closed_over(m) if is_function else m)
     if held is not None and is_function:
         raise UnsupportedError(
@@ -75,11 +110,24 @@ def without_arrays(m: Any) -> Any:
     return m
 
 
-def _closed_over(m: Any) -> list[Any]:
-    """What a function holds."""
-    if isinstance(m, partial):
-        return [m.args, m.keywords, *_closed_over(m.func)]
-    return [cell.cell_contents for cell in getattr(m, "__closure__", None) or () if cell != CellType()]
+def _closed_over(function: Any) -> list[Any]:
+    """What a function holds, and those that it holds do."""
+    found, todo, seen = list[Any](), [function], set[int]()
+    while todo:
+        f = todo.pop()
+        if id(f) in seen:
+            continue
+        seen.add(id(f))
+        if isinstance(f, partial):
+            parts: list[Any] = [f.func, *f.args, *f.keywords.values()]
+        elif isinstance(f, MethodType):
+            parts = [f.__func__, f.__self__]
+        else:
+            cells = [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]
+            parts = [*cells, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+        for x in parts:
+            (todo if isinstance(x, FunctionType | MethodType | partial) else found).append(x)
+    return found
 
 
 def _holding(m: Any, held: TracedArray, where: str, instead: str) -> UnsupportedError:

@@ -23,7 +23,7 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
-from pliant.frontend.fresh import Fresh, new_ones, without_arrays
+from pliant.frontend.fresh import Fresh, fresh, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.growing import Before, Growing, Grown
 from pliant.frontend.members import plain_member
@@ -52,11 +52,11 @@ class Output:
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "same" for the view or copy that the returned leaf `place` is; "leaf" for
+    first if the result `place` is true; "same" for the view that the returned leaf `place` is; "leaf" for
     an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
-    arguments afterwards; "static" for what is no number; "fresh" for a copy of it;
-    "spread" for the first elements of a list, `place` being the numbers of the results that are their count, and
-    arrays with room for them, and what they are.
+    arguments afterwards; "static" for what is no number; "fresh" for a copy of it, of those that are made
+    together; "spread" for the first elements of a list, `place` being the numbers of the results that are their
+    count, and arrays with room for them, and what they are.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -105,7 +105,9 @@ class Output:
         if self.kind == "spread":
             count, columns, elements = place
             return elements.made(int(results[count]), [results[n] for n in columns])
-        return place.made() if self.kind == "fresh" else place
+        if self.kind == "fresh":
+            return place[0].made()[place[1]]
+        return place
 
     def seen(self, array: Any, results: Sequence[Any]) -> Any:
         """What the lenses show of an array."""
@@ -174,9 +176,13 @@ def made_of(
 ) -> list[Any]:  # fmt: skip
     """All leaves of what is returned; or of what is left in containers, where others are `returned`."""
     made: list[Any] = []
+    new: dict[int, Any] = next((o.place[0].made() for o in outputs if o.kind == "fresh"), dict[int, Any]())
     for o in outputs:
         before = made if returned is None else returned
-        made.append(before[o.place] if o.kind == "same" else o.made(leaves, met, results))
+        if o.kind == "fresh":
+            made.append(new[o.place[1]])
+        else:
+            made.append(before[o.place] if o.kind == "same" else o.made(leaves, met, results))
     return made
 
 
@@ -196,12 +202,12 @@ def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Ou
     leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
     arrays = [m for m in leaves if type(m) is TracedArray]
     uses = Counter([id(x.storage) for m in arrays for x in _sides(m)])
-    made = _Returned(uses, known, new_ones(leaves, current()))
+    made = _Returned(uses, known, fresh(leaves, current()))
     outputs = list[Output]()
     first: dict[int, int] = {}
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
-        is_same = place < min(n, len(returned)) and (outputs[place].lenses or outputs[place].kind == "fresh")
+        is_same = place < min(n, len(returned)) and outputs[place].lenses  # else it is one object anyway
         if type(m) is Front and n < len(returned):
             outputs.append(made.spread(m))
         else:
@@ -217,7 +223,7 @@ class _Returned:
 
     uses: Counter[int]  # of allocations, by id
     known: dict[int, Output]  # of containers, by id
-    fresh: dict[int, Fresh]  # of objects and sets, by id
+    fresh: Fresh | None  # of objects and sets
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
     packs: list[Pack] = field(default_factory=list[Pack])
@@ -245,7 +251,8 @@ class _Returned:
         if type(m) is not TracedArray:
             m = plain_member(m) if type(m) is frozenset else m
             found = known_text(without_arrays(m), "returned")
-            return Output("fresh", self.fresh[id(m)]) if id(m) in self.fresh else Output("static", found)
+            is_fresh = self.fresh is not None and id(m) in self.fresh.models
+            return Output("fresh", (self.fresh, id(m))) if is_fresh else Output("static", found)
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
             if kind != "array" and self.is_row(m):

@@ -43,7 +43,7 @@ _OVER_ELEMENTS: Final = {
     "filter",
 }
 _WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted"))  # which take all before they return
-_MAKERS: Final = frozenset(("list", "dict", "set", "sorted"))
+_MAKERS: Final = frozenset(("list", "dict", "set", "sorted", "bytearray"))
 _TRACED: Final = frozenset((
     "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type "
     "hasattr getattr setattr delattr print pow"

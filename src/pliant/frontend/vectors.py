@@ -39,7 +39,7 @@ class Vector:
         return range(self.first, self.first + self.type.size)
 
     def array(self, leaves: Sequence[Any], name: str) -> Any:
-        """What the parameter holds."""
+        """What the parameter of a function of this name holds."""
         numbers = leaves[self.first : self.first + self.type.size]
         if numbers[0].__class__ is int:
             for n in numbers:
@@ -47,18 +47,18 @@ class Vector:
         return np.array(numbers, DTYPES[self.type.dtype])
 
 
-def vectors_of(leaves: Sequence[Any], apart: Container[int]) -> tuple[Vector, ...]:
-    """Those among leaves but for those that are `apart`."""
-    return tuple(_vectors(leaves, apart))
+def vectors_of(leaves: Sequence[Any], names: Sequence[str], apart: Container[int]) -> tuple[Vector, ...]:
+    """Those among leaves of these names, but for those that are `apart`."""
+    return tuple(_vectors(leaves, names, apart))
 
 
-def _vectors(leaves: Sequence[Any], apart: Container[int]) -> Iterator[Vector]:
+def _vectors(leaves: Sequence[Any], names: Sequence[str], apart: Container[int]) -> Iterator[Vector]:
     if len(leaves) < FEWEST:
         return
     kinds = [None if n in apart or not _is_number(x) else x.__class__ for n, x in enumerate(leaves)]
     for kind, places in groupby(range(len(leaves)), kinds.__getitem__):
         first, *others = places
-        type_ = None if kind is None or len(others) + 1 < FEWEST else leaf_type(leaves[first], "")
+        type_ = None if kind is None or len(others) + 1 < FEWEST else leaf_type(leaves[first], names[first])
         if type_ is not None:
             yield Vector(first, type_.with_shape((len(others) + 1,)))
 

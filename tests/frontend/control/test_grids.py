@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
+import heapq
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import TracedValueError, UnboundError
+from pliant.errors import TracedValueError, UnboundError, UnsupportedError
 
 X = np.array([1.0, 2.0, 0.0])
 
@@ -46,3 +48,46 @@ def test_rows_of_other_lengths_by_a_condition() -> None:
 
     for x in (X, -X):
         assert pliant.jit(f)(x) == f(x)
+
+
+LONGER: dict[str, Any] = {
+    "append": lambda q: q.append(7.0),
+    "pop": lambda q: q.pop(),
+    "insert": lambda q: q.insert(0, 5.0),
+    "sort": lambda q: q.sort(),
+    "reverse": lambda q: q.reverse(),
+    "extend": lambda q: q.extend([1.0]),
+    "clear": lambda q: q.clear(),
+    "del": lambda q: q.__delitem__(0),
+    "of its class": lambda q: list.append(q, 4.0),
+    "heappush": lambda q: heapq.heappush(q, 0.5),
+    "insort": lambda q: bisect.insort(q, 5.0),
+}
+
+
+@pytest.mark.parametrize("name", LONGER)
+@pytest.mark.parametrize("is_dict", [False, True], ids=["list", "dict"])
+def test_lists_read_at_a_place_are_changed_where_they_are(name: str, is_dict: bool) -> None:
+    def at_an_argument(k: Any) -> Any:
+        rows: Any = {0: [1.0, 5.0], 1: [4.0, 3.0]} if is_dict else [[1.0, 5.0], [4.0, 3.0]]
+        LONGER[name](rows[k])
+        return rows
+
+    def at_the_largest(x: Any) -> Any:
+        return at_an_argument(np.argmax(x))
+
+    first, second = pliant.jit(at_an_argument), pliant.jit(at_the_largest)
+    for k in (1, 0, 1):
+        assert first(k) == at_an_argument(k)
+        assert second(np.eye(2)[k]) == at_an_argument(k)
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_where_the_place_cannot_be_known_that_is_an_error() -> None:
+    def f(x: Any) -> Any:
+        rows = [[1.0, 5.0], [4.0, 3.0]]
+        rows[np.argmax(x)].append(1.0)
+        return rows
+
+    with pytest.raises(UnsupportedError, match=r"\.append changes a list that was read at a place(?s:.*)rows\[k\]\[i\]"):
+        pliant.jit(f)(np.eye(2)[0])

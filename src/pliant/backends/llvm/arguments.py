@@ -68,7 +68,7 @@ class Arguments:
         for thing, part in call.captured:
             self.part(part, constant(thing))
         self.separate()
-        if call.are_different:
+        if call.are_different or len(self.changeable) <= FEW:  # else only `is` would tell
             self.require_all_different([self.found[n] for n in self.changeable])
 
     def part(self, part: Part, x: str) -> None:

@@ -140,6 +140,8 @@ def changing(holder: Any, name: str) -> None:
     if name in ASKING:
         whole(holder)
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
+        if (row := row_of(holder)) is not None:
+            raise row.refused(name)
         seen_too(holder, is_item=False)
         note(place_of("whole", holder))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast, final
 
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control import lists
 from pliant.frontend.control.growth import item as plain_item
@@ -16,6 +18,7 @@ from pliant.frontend.control.perhaps import begin
 from pliant.frontend.control.region import born, note, place_of
 from pliant.frontend.control.tables import held, nested_kind, numbers
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import Storage, current
 
@@ -28,6 +31,13 @@ class Row:
     elements: list[Any]
     lists: list[Any]
     index: Any
+
+    def refused(self, name: str) -> UnsupportedError:
+        """The error of a method that changes it: the one in the list of lists would stay as it was."""
+        return UnsupportedError(
+            f".{name} changes a list that was read at a place which is known only at run time",
+            hint="write its elements, rows[k][i] = x; or pass the place as a Python integer",
+        ).at(("here", here())).needing(value_of(self.index))
 
 
 def item(holder: Any, key: Any) -> Any:
