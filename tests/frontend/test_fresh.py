@@ -6,7 +6,7 @@ import os
 import threading
 from collections import Counter
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -129,8 +129,8 @@ def test_a_function_of_known_things_is_returned() -> None:
 
 
 class Settings:
-    table: list[int] = [1]
-    found: dict[str, Any] = {}
+    table: ClassVar[list[int]] = [1]
+    found: ClassVar[dict[str, Any]] = {}
 
 
 class Node:

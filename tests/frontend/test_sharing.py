@@ -173,3 +173,38 @@ def test_a_container_that_is_taken_out_stays_as_it_was() -> None:
 
     pliant.jit(new)(outer, 2.0)
     assert (inner, outer) == ({"y": 1.0}, {"a": {"y": 2.0}})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: [1.0 * k, 2.0 * k],
+        lambda k: [np.ones(2) * k, np.zeros(2)],
+        lambda k: {0: 1.0 * k, 1: 2.0 * k},
+        lambda k: [[1.0 * k, 2.0], [3.0, 4.0 * k]],
+        lambda k: [0.5 * k + n for n in range(50)],
+    ],
+    ids=["numbers", "arrays", "dict", "lists", "many"],
+)
+def test_one_in_two_places_and_two_are_told_apart_by_every_call(make: Any) -> None:
+    def f(a: Any, b: Any) -> Any:
+        return np.sum(a[0]) + np.sum(b[1]), a is b
+
+    for order in (True, False):
+        compiled = pliant.jit(f)
+        for _ in range(4):
+            a, b = make(1), make(10)
+            for given in ((a, a), (a, b))[:: 1 if order else -1]:
+                assert compiled(*given) == f(*given)
+
+
+def test_rows_that_are_one_and_several() -> None:
+    def sums(rows: Any) -> Any:
+        return [sum(row) for row in rows]
+
+    compiled = pliant.jit(sums)
+    one = [[1.0, 2.0, 3.0] * 3] * 9
+    several = [[float(i + j) for j in range(9)] for i in range(9)]
+    for _ in range(4):
+        for rows in (one, several):
+            np.testing.assert_allclose(compiled(rows), sums(rows))

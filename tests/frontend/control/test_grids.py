@@ -50,6 +50,10 @@ def test_rows_of_other_lengths_by_a_condition() -> None:
         assert pliant.jit(f)(x) == f(x)
 
 
+def shorter(q: Any) -> None:
+    del q[0]
+
+
 LONGER: dict[str, Any] = {
     "append": lambda q: q.append(7.0),
     "pop": lambda q: q.pop(),
@@ -58,7 +62,7 @@ LONGER: dict[str, Any] = {
     "reverse": lambda q: q.reverse(),
     "extend": lambda q: q.extend([1.0]),
     "clear": lambda q: q.clear(),
-    "del": lambda q: q.__delitem__(0),
+    "del": shorter,
     "of its class": lambda q: list.append(q, 4.0),
     "heappush": lambda q: heapq.heappush(q, 0.5),
     "insort": lambda q: bisect.insort(q, 5.0),
@@ -89,5 +93,7 @@ def test_where_the_place_cannot_be_known_that_is_an_error() -> None:
         rows[np.argmax(x)].append(1.0)
         return rows
 
-    with pytest.raises(UnsupportedError, match=r"\.append changes a list that was read at a place(?s:.*)rows\[k\]\[i\]"):
+    with pytest.raises(
+        UnsupportedError, match=r"\.append changes a list that was read at a place(?s:.*)rows\[k\]\[i\]"
+    ):
         pliant.jit(f)(np.eye(2)[0])

@@ -172,6 +172,8 @@ class Arguments:
         assert first.place is not None
         size = itemsize(self.params[first.number].dtype)
         self.elements(part, x, self.w.at(self.data[first.number], size * first.place), size)
+        if part.kind is list:
+            self.changeable[id(part)] = x
 
     def elements(self, part: Numbers, x: str, to: str, size: int) -> None:
         """Store the numbers of a list, of so many bytes each. No Python runs meanwhile."""

@@ -34,10 +34,14 @@ class Row:
 
     def refused(self, name: str) -> UnsupportedError:
         """The error of a method that changes it: the one in the list of lists would stay as it was."""
-        return UnsupportedError(
-            f".{name} changes a list that was read at a place which is known only at run time",
-            hint="write its elements, rows[k][i] = x; or pass the place as a Python integer",
-        ).at(("here", here())).needing(value_of(self.index))
+        return (
+            UnsupportedError(
+                f".{name} changes a list that was read at a place which is known only at run time",
+                hint="write its elements, rows[k][i] = x; or pass the place as a Python integer",
+            )
+            .at(("here", here()))
+            .needing(value_of(self.index))
+        )
 
 
 def item(holder: Any, key: Any) -> Any:
