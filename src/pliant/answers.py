@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -31,12 +31,14 @@ from pliant.core.types import DTYPES
 from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_array, is_of, is_sequence, is_table
 from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import FEWEST, Changed, Output
+from pliant.frontend.outputs import Changed, Output
 from pliant.frontend.program import Program
 from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
+
+MANY: Final = 8  # items of a list that a loop makes
 
 
 class NoEntryError(Exception):
@@ -202,16 +204,45 @@ def _tree(tree: Any, uses: Counter[int]) -> Made:
 
 
 def _row(made: Container, uses: Counter[int]) -> Made:
-    """A container, or its many numbers or views as one thing. uses: of views, by their ids."""
+    """A container, or what is made by a loop if its parts are alike. uses: of views, by their ids."""
     parts = made.parts
-    if len(parts) < FEWEST or made.kind not in (list, tuple):
+    if len(parts) < MANY or made.kind not in (list, tuple):
         return made
-    if not all([isinstance(x, Element) or (isinstance(x, View) and uses[id(x)] == 1) for x in parts]):
+    item = _in_steps(parts[0], parts[1])
+    if item is None or not all([_is_lone(x, uses) and _at(item, n) == x for n, x in enumerate(parts)]):
         return made
-    first: Element | View = parts[0]
-    step = parts[1].offset - first.offset
-    row = tuple([replace(first, offset=first.offset + n * step) for n in range(len(parts))])
-    return Elements(made.kind, len(parts), first, step) if row == parts else made
+    return Elements(made.kind, len(parts), item)
+
+
+def _in_steps(a: Made, b: Made) -> Any:
+    """What is `a` at the first step of a loop and `b` at the second, each further on by as much; None if nothing is."""
+    if type(a) is not type(b):
+        return None
+    if isinstance(a, Element | View):
+        return replace(a, steps=(cast("Element", b).offset - a.offset, *a.steps))
+    if isinstance(a, Elements):
+        item = _in_steps(a.item, cast("Elements", b).item)
+        return None if item is None else replace(a, item=item)
+    if isinstance(a, Container) and a.kind in (list, tuple) and len(a.parts) == len(cast("Container", b).parts):
+        parts = tuple([_in_steps(x, y) for x, y in zip(a.parts, cast("Container", b).parts, strict=True)])
+        return None if None in parts else replace(a, parts=parts)
+    return None
+
+
+def _at(x: Any, n: int) -> Made:
+    """What something is at the n-th step."""
+    if isinstance(x, Elements):
+        return replace(x, item=_at(x.item, n))
+    if isinstance(x, Container):
+        return replace(x, parts=tuple([_at(part, n) for part in x.parts]))
+    return replace(x, offset=x.offset + n * x.steps[0], steps=x.steps[1:])
+
+
+def _is_lone(x: Made, uses: Counter[int]) -> bool:
+    """Whether a loop can make it: no view is returned twice, as one object, or shows what is outside."""
+    if isinstance(x, View):
+        return uses[id(x)] == 1 and not isinstance(x.of, Constant)
+    return not isinstance(x, Container) or all([_is_lone(part, uses) for part in x.parts])
 
 
 def _made(sample: Sample, output: Output) -> Made:

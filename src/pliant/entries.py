@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import CellType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,8 +32,6 @@ from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
-
-FEWEST: Final = 8  # numbers in a list that are read by a loop
 
 
 def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Call | None:
@@ -117,7 +115,7 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
 
 def _row(part: Part, program: Program) -> Part:
     """A container, or its many numbers as one part, if the program neither changes nor returns containers."""
-    if not isinstance(part, Container) or part.kind not in (list, tuple) or len(part.parts) < FEWEST:
+    if not isinstance(part, Container) or part.kind not in (list, tuple) or not part.parts:
         return part
     first: Part = part.parts[0]
     if program.changed is not None or any([o.kind == "container" for o in program.outputs]):

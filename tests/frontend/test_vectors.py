@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, NumberRangeError
+from pliant.errors import ArgumentError, NumberRangeError, PliantError
 from tests.frontend.test_outputs import same
 
 N = 70
@@ -184,3 +184,56 @@ def test_a_list_given_twice_and_returned() -> None:
         assert a is x
         assert b is x
         assert total == x[1] + x[2]
+
+
+def fitted(points: Any) -> Any:
+    n, sx, sy, sxy, sxx = len(points), 0.0, 0.0, 0.0, 0.0
+    for x, y in points:
+        sx += x
+        sy += y
+        sxy += x * y
+        sxx += x * x
+    return (n * sxy - sx * sy) / (n * sxx - sx * sx)
+
+
+def area(points: Any) -> Any:
+    total = 0.0
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1], strict=True):
+        total += x0 * y1 - x1 * y0
+    return total / 2
+
+
+@pytest.mark.parametrize("f", [fitted, area])
+def test_lists_of_pairs(f: Any) -> None:
+    compiled, rng = pliant.jit(f), np.random.default_rng(0)
+    for _ in range(4):
+        points = [(float(x), float(y)) for x, y in rng.random((60, 2))]
+        np.testing.assert_allclose(compiled(points), f(points))
+    assert "unrolled" not in str(pliant.explain(f, points))
+
+
+def spread_along(edges: Any, x: Any) -> Any:
+    out = np.zeros_like(x)
+    for i, j, weight in edges:
+        out[i] += weight * x[j]
+    return out
+
+
+def strongest(edges: Any, x: Any) -> Any:
+    best = edges[0]
+    for edge in edges:
+        if edge[2] * x[edge[0]] > best[2] * x[best[0]]:
+            best = edge
+    return best
+
+
+@pytest.mark.parametrize("f", [spread_along, strongest])
+def test_lists_of_tuples_of_several_kinds(f: Any) -> None:
+    compiled, rng = pliant.jit(f), np.random.default_rng(0)
+    for count in (60, 60, 60, 61, 60):
+        edges = [(int(i), int(j), float(w)) for i, j, w in rng.random((count, 3)) * 8]
+        x = rng.random(8)
+        np.testing.assert_allclose(compiled(edges, x), f(edges, x))
+    edges[7] = (1.0, *edges[7][1:])  # type: ignore[assignment]
+    with pytest.raises((IndexError, PliantError)):
+        compiled(edges, x)

@@ -119,22 +119,23 @@ class Result:
 @final
 @frozen
 class Element:
-    """A number, of kind "scalar" (NumPy's) or "python", that lies in a result so many bytes from its beginning."""
+    """A number, of kind "scalar" (NumPy's) or "python", that lies in a result so many bytes from its beginning; in
+    `Elements`, at each step of these `steps` further on, the outermost first."""
 
     of: int
     kind: str
     offset: int
+    steps: tuple[int, ...] = ()
 
 
 @final
 @frozen
 class Elements:
-    """A list or tuple of just so many numbers or views, `step` bytes apart."""
+    """A list or tuple of just so many numbers or views, or of lists of such."""
 
     kind: type
     count: int
-    first: Element | View
-    step: int
+    item: Element | View | Container | Elements
 
 
 @final
@@ -185,7 +186,7 @@ class Choice:
 @final
 @frozen
 class View:
-    """A view of the memory of an array; strides and offset in bytes."""
+    """A view of the memory of an array; strides and offset in bytes, and `steps` as of `Element`."""
 
     of: Result | Given | Constant
     dtype: Any
@@ -193,6 +194,7 @@ class View:
     strides: tuple[int, ...]
     offset: int
     is_writeable: bool
+    steps: tuple[int, ...] = ()
 
 
 @final

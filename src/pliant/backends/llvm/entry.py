@@ -115,7 +115,7 @@ class _EntryWriter:
         if self.call.failed is not None:
             w.require_equal("i64", w.load("i64", results[self.call.failed]), "0")
         self.leave_results(results)
-        self.returned.found = results
+        self.returned.note(results)
         w.finish(self.answer())
         return w.text()
 

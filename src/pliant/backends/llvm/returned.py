@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, final
 
 import numpy as np
@@ -45,7 +45,9 @@ class Returned:
         self.w, self.arguments, self.results, self.dtypes = w, arguments, results, dtypes
         self.arrays: dict[int, str] = {}  # the places of references to new arrays
         self.scalars: dict[int, str] = {}
-        self.found: Sequence[str] = ()  # where the results lie, once they are made
+        self.made: dict[int, str] = {}  # the places of the addresses of results of which elements are returned
+        self.counters: list[str] = []  # of the loops that make items, the outermost first
+        self.bases: dict[Any, str] = {}  # of the views that they make
         self.views: dict[int, str] = {}  # the places of those that were made, by what was asked for
 
     def prepare(self, made: Made) -> None:
@@ -55,8 +57,12 @@ class Returned:
                 self.array(number)
             case Result(number):
                 self.scalars[number] = self.w.local("[16 x i8]")
-            case View(of) | Elements(_, _, View(of)):
+            case View(of):
                 self.prepare(of)
+            case Element(of) if of not in self.made:
+                self.made[of] = self.w.local("ptr")
+            case Elements():
+                self.prepare(made.item)
             case Front(of, counts):
                 self.prepare(of)
                 for count in counts:
@@ -109,8 +115,8 @@ class Returned:
                 return self.w.another(self.arguments.found[id(part)])
             case Result(number, kind):
                 return self.result(number, kind)
-            case Element(of, kind, offset):
-                return self.number(self.w.at(self.found[of], offset), self.results[of], kind)
+            case Element(of, kind):
+                return self.number(self.placed(self.begin(of), made), self.results[of], kind)
             case Elements():
                 return self.elements(made)
             case View():
@@ -148,21 +154,34 @@ class Returned:
         return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {place}, ptr {descr}, ptr null"))
 
     def elements(self, made: Elements) -> str:
-        """A list or tuple of numbers or views, by a loop."""
-        w, first = self.w, made.first
+        """A list or tuple whose items a loop makes."""
+        w, is_inside = self.w, bool(self.counters)
+        if not is_inside:
+            self.bases = {of: w.load("ptr", w.own(self.build(of))) for of in dict.fromkeys(_bases(made))}
         new, row = self.row(made.kind, made.count)
-        w.own(new)  # it goes if an item cannot be made
-        base = "" if isinstance(first, Element) else w.load("ptr", w.own(self.build(first.of)))
-        whole = self.found[first.of] if isinstance(first, Element) else w.load("ptr", base, layout.DATA)
-        begin = w.at(whole, first.offset)
+        if not is_inside:
+            w.own(new)  # it goes if an item cannot be made
         for n in w.counted(made.count):
-            place = w.op(f"getelementptr i8, ptr {begin}, i64 {w.op(f'mul i64 {n}, {made.step}')}")
-            if isinstance(first, Element):
-                item = self.number(place, self.results[first.of], first.kind)
-            else:
-                item = self.view_at(first, w.another(base), place)
-            w.line(f"store ptr {item}, ptr {w.op(f'getelementptr ptr, ptr {row}, i64 {n}')}")
-        return w.another(new)
+            self.counters.append(n)
+            w.line(f"store ptr {self.build(made.item)}, ptr {w.op(f'getelementptr ptr, ptr {row}, i64 {n}')}")
+            self.counters.pop()
+        return new if is_inside else w.another(new)
+
+    def begin(self, number: int) -> str:
+        """The address of a result, read anew: an address that lives long takes LLVM long."""
+        return self.w.load("ptr", self.made[number])
+
+    def note(self, results: Sequence[str]) -> None:
+        """Note where the results lie."""
+        for number in self.made:
+            self.w.line(f"store ptr {results[number]}, ptr {self.made[number]}")
+
+    def placed(self, whole: str, made: Element | View) -> str:
+        """Where something lies at the step at hand."""
+        w, place = self.w, self.w.at(whole, made.offset)
+        for n, step in zip(self.counters, made.steps, strict=True):
+            place = w.op(f"getelementptr i8, ptr {place}, i64 {w.op(f'mul i64 {n}, {step}')}")
+        return place
 
     def row(self, kind: type, count: int) -> tuple[str, str]:
         """A new list, or a tuple, and where its items are to be."""
@@ -186,10 +205,13 @@ class Returned:
     def view(self, made: View) -> str:
         """A view as NumPy makes them: it keeps alive whoever owns the memory. Made once, if it is returned twice."""
         w = self.w
+        if self.counters:
+            base = self.bases[made.of]
+            return self.view_at(made, w.another(base), self.placed(w.load("ptr", base, layout.DATA), made))
         if id(made) in self.views:
             return w.another(w.load("ptr", self.views[id(made)]))
         base = self.build(made.of)
-        return self.remembered(made, self.view_at(made, base, w.at(w.load("ptr", base, layout.DATA), made.offset)))
+        return self.remembered(made, self.view_at(made, base, self.placed(w.load("ptr", base, layout.DATA), made)))
 
     def view_at(self, made: View, base: str, data: str) -> str:
         """A view of `base`, whose reference it takes, that begins at a place."""
@@ -257,3 +279,14 @@ class Returned:
             return new
         w.own(new)  # a named tuple is made of a tuple
         return w.require_made(w.call_python(MAKE_TUPLE, [constant(made.kind), new]))
+
+
+def _bases(made: Made) -> Iterator[Made]:
+    """What has the memory of the views that are made."""
+    if isinstance(made, View):
+        yield made.of
+    elif isinstance(made, Elements):
+        yield from _bases(made.item)
+    elif isinstance(made, Container):
+        for part in made.parts:
+            yield from _bases(part)

@@ -17,6 +17,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import growth_of, item
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import FEW, are_mostly_rows, like
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
@@ -178,7 +179,7 @@ def steps_of(elements: Any) -> Steps | None:
     if type(elements) is list:
         listed = cast("list[Any]", elements)
         rows = rows_of(listed)
-        return _pythons(listed) or _left_by_loops(listed) if rows is None else steps_of(rows)
+        return _pythons(listed) or _tuples(listed) or _left_by_loops(listed) if rows is None else steps_of(rows)
     return _made(elements) if isinstance(elements, Made) else None
 
 
@@ -189,6 +190,25 @@ def _pythons(elements: list[Any]) -> Steps | None:
         return None
     kind = Kind(elements[0].type, is_scalar=True, is_weak=True)
     return Steps(len(elements), lambda k: with_kind(rows[k].value, kind))
+
+
+def _tuples(elements: list[Any]) -> Steps | None:
+    """The elements of a list of tuples of numbers, each of which lies in one array for all elements."""
+    first = elements[0] if elements else None
+    if len(elements) <= FEW or type(first) is not tuple or not all([type(x) is tuple for x in elements]):
+        return None
+    found = [flatten(x) for x in elements]
+    if not found[0][0] or any([structure != found[0][1] for _, structure in found]):
+        return None
+    columns = [_column(list(parts)) for parts in zip(*[leaves for leaves, _ in found], strict=True)]
+    if any([column is None for column in columns]):
+        return None
+    return Steps(len(elements), lambda k: unflatten(found[0][1], [cast("Steps", column).at(k) for column in columns]))
+
+
+def _column(elements: list[Any]) -> Steps | None:
+    rows = rows_of(elements)
+    return _pythons(elements) if rows is None else Steps(len(elements), lambda k: rows[k])
 
 
 def _left_by_loops(elements: list[Any]) -> Steps | None:
