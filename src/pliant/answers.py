@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from pliant.backends.calls import (
+    MANY,
     Came,
     Choice,
     Constant,
@@ -25,6 +25,8 @@ from pliant.backends.calls import (
     Result,
     View,
     Whole,
+    at_step,
+    in_steps,
 )
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
@@ -37,8 +39,6 @@ from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
-
-MANY: Final = 8  # items of a list that a loop makes
 
 
 class NoEntryError(Exception):
@@ -208,34 +208,10 @@ def _row(made: Container, uses: Counter[int]) -> Made:
     parts = made.parts
     if len(parts) < MANY or made.kind not in (list, tuple):
         return made
-    item = _in_steps(parts[0], parts[1])
-    if item is None or not all([_is_lone(x, uses) and _at(item, n) == x for n, x in enumerate(parts)]):
+    item = in_steps(parts[0], parts[1])
+    if item is None or not all([_is_lone(x, uses) and at_step(item, n) == x for n, x in enumerate(parts)]):
         return made
     return Elements(made.kind, len(parts), item)
-
-
-def _in_steps(a: Made, b: Made) -> Any:
-    """What is `a` at the first step of a loop and `b` at the second, each further on by as much; None if nothing is."""
-    if type(a) is not type(b):
-        return None
-    if isinstance(a, Element | View):
-        return replace(a, steps=(cast("Element", b).offset - a.offset, *a.steps))
-    if isinstance(a, Elements):
-        item = _in_steps(a.item, cast("Elements", b).item)
-        return None if item is None else replace(a, item=item)
-    if isinstance(a, Container) and a.kind in (list, tuple) and len(a.parts) == len(cast("Container", b).parts):
-        parts = tuple([_in_steps(x, y) for x, y in zip(a.parts, cast("Container", b).parts, strict=True)])
-        return None if None in parts else replace(a, parts=parts)
-    return None
-
-
-def _at(x: Any, n: int) -> Made:
-    """What something is at the n-th step."""
-    if isinstance(x, Elements):
-        return replace(x, item=_at(x.item, n))
-    if isinstance(x, Container):
-        return replace(x, parts=tuple([_at(part, n) for part in x.parts]))
-    return replace(x, offset=x.offset + n * x.steps[0], steps=x.steps[1:])
 
 
 def _is_lone(x: Made, uses: Counter[int]) -> bool:

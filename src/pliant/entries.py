@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.answers import NoEntryError, Puts, Sample, changing, container_like, pairs_of, rebuilding, returned_by
 from pliant.backends.calls import (
+    MANY,
     Array,
     Call,
     Conditions,
@@ -22,8 +23,10 @@ from pliant.backends.calls import (
     Put,
     Target,
     Whole,
+    at_step,
+    in_steps,
 )
-from pliant.core.types import DTYPES
+from pliant.core.types import DTYPES, itemsize
 from pliant.frontend.alias import Group
 from pliant.frontend.attributes import attributes
 from pliant.frontend.growing import Growing
@@ -113,25 +116,16 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
     return _row(container_like(x, [_part(sample, n, y) for n, y in pairs_of(numbered, x)]), sample.program)
 
 
-def _row(part: Part, program: Program) -> Part:
+def _row(part: Container, program: Program) -> Part:
     """A container, or its many numbers as one part, if the program neither changes nor returns containers."""
-    if not isinstance(part, Container) or part.kind not in (list, tuple) or not part.parts:
+    parts = part.parts
+    if len(parts) < MANY or part.kind not in (list, tuple) or program.changed is not None:
         return part
-    first: Part = part.parts[0]
-    if program.changed is not None or any([o.kind == "container" for o in program.outputs]):
+    item = in_steps(parts[0], parts[1])
+    if item is None or any([o.kind == "container" for o in program.outputs]):
         return part
-    if isinstance(first, Numbers) or (isinstance(first, Number) and first.place is not None):
-        size = first.size if isinstance(first, Numbers) else 1
-        if part.parts == tuple([_moved(first, n * size) for n in range(len(part.parts))]):
-            return Numbers(part.kind, len(part.parts), first)
-    return part
-
-
-def _moved(part: Number | Numbers, by: int) -> Number | Numbers:
-    """The same for elements of a parameter that are so many further on."""
-    if isinstance(part, Numbers):
-        return Numbers(part.kind, part.count, _moved(part.first, by))
-    return Number(part.number, part.kind, part.limits, cast("int", part.place) + by)
+    is_row = all([at_step(item, n) == x for n, x in enumerate(parts)])
+    return Numbers(part.kind, len(parts), item) if is_row else part
 
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:
@@ -139,9 +133,10 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
     if isinstance(x, Growing):
         return Whole(x.is_empty)
     kind = x.__class__
-    vector = next((n for n, v in enumerate(program.vectors) if number in v.places), None)
-    if vector is not None:
-        return Number(sample.vectors + vector, kind, place=number - program.vectors[vector].first)
+    if number in program.elements:
+        vector, place = program.elements[number]
+        size = itemsize(program.vectors[vector].type.dtype)
+        return Number(sample.vectors + vector, kind, offset=size * place)
     if number not in program.leaves:
         return _known(x.value if isinstance(x, Static) else x)
     param = sample.param(number)

@@ -6,7 +6,7 @@ An entry answers calls of exactly one form, at once; any other it refuses.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
@@ -39,35 +39,25 @@ class Array:
 class Number:
     """An argument that is a parameter's scalar: a Python number, or NumPy's of the parameter's dtype.
 
-    A Python int between `limits` only, if there are any. `place`: of the element that it is of a parameter that is a
-    vector.
+    A Python int between `limits` only, if there are any. `offset`: in bytes, of the element that it is of a parameter
+    that is a vector; in `Numbers`, at each step of these `steps` further on, the outermost first.
     """
 
     number: int
     kind: type
     limits: tuple[int, int] | None = None
-    place: int | None = None
+    offset: int | None = None
+    steps: tuple[int, ...] = ()
 
 
 @final
 @frozen
 class Numbers:
-    """A list or tuple of just so many numbers, or of lists of them, which are elements of a parameter from that of the
-    first on."""
+    """A list or tuple of just so many numbers that are elements of parameters, or of lists of such."""
 
     kind: type
     count: int
-    first: Number | Numbers
-
-    @property
-    def number(self) -> Number:
-        """The first of all."""
-        return self.first if isinstance(self.first, Number) else self.first.number
-
-    @property
-    def size(self) -> int:
-        """How many numbers there are in all."""
-        return self.count * (1 if isinstance(self.first, Number) else self.first.size)
+    item: Number | Container | Numbers
 
 
 @final
@@ -250,6 +240,33 @@ class Call:
     decided: tuple[Any, tuple[Any, ...]] | None = None
     vectors: tuple[int, ...] = ()
 
+
+def in_steps(a: Any, b: Any) -> Any:
+    """What is `a` at the first step of a loop and `b` at the second, each part further on by as much; None if nothing
+    is."""
+    if type(a) is not type(b):
+        return None
+    if isinstance(a, Element | View | Number):
+        return None if a.offset is None or b.offset is None else replace(a, steps=(b.offset - a.offset, *a.steps))
+    if isinstance(a, Elements | Numbers):
+        item = in_steps(a.item, b.item)
+        return None if item is None else replace(a, item=item)
+    if isinstance(a, Container) and a.kind in (list, tuple) and len(a.parts) == len(b.parts):
+        parts = tuple([in_steps(x, y) for x, y in zip(a.parts, b.parts, strict=True)])
+        return None if None in parts else replace(a, parts=parts)
+    return None
+
+
+def at_step(x: Any, n: int) -> Any:
+    """What something that is made, or read, in steps is at the n-th."""
+    if isinstance(x, Elements | Numbers):
+        return replace(x, item=at_step(x.item, n))
+    if isinstance(x, Container):
+        return replace(x, parts=tuple([at_step(part, n) for part in x.parts]))
+    return replace(x, offset=x.offset + n * x.steps[0], steps=x.steps[1:])
+
+
+MANY: Final = 8  # parts of a list that a loop reads or makes
 
 MISSED: Final = object()
 """What an entry returns for a call that it does not take."""

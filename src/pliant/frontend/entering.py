@@ -59,7 +59,8 @@ def entered_leaves(
     params: dict[int, Value] = {}
     vectors = vectors_of(leaves, names, trace.needs.known) if layouts.lies else ()
     entered = [entered_vector(trace, vector, leaves, names) for vector in vectors]
-    elements = {v.first + n: x for v, (_, numbers) in zip(vectors, entered, strict=True) for n, x in enumerate(numbers)}
+    pairs = [p for v, (_, xs) in zip(vectors, entered, strict=True) for p in zip(v.places, xs, strict=True)]
+    elements = dict(pairs)
     for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
         type_ = None if i in trace.needs.known else leaf_type(leaf, name)
         turn = back(layouts.orders[i]) if layouts.orders else ()

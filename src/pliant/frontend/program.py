@@ -71,6 +71,11 @@ class Program:
         vectors = [vector.array(leaves, self.fn.name) for vector in self.vectors]
         return [*given, *(g.flat(arrays) for g in self.groups), *captured, *vectors]
 
+    @functools.cached_property
+    def elements(self) -> dict[int, tuple[int, int]]:
+        """Of each leaf that is an element of a vector, the number of that, and its place in it."""
+        return {leaf: (n, k) for n, vector in enumerate(self.vectors) for k, leaf in enumerate(vector.places)}
+
     def memory(self, leaf: int) -> Memory | None:
         """How a leaf lies in its parameter, if that is its memory."""
         return self.layouts.memories[leaf] if self.layouts.memories else None

@@ -1,12 +1,13 @@
-"""Numbers of one kind among the arguments, one after the other: a list of thousands is one parameter, a vector.
+"""Numbers of one class among the arguments of native code, one after the other or with a few others between them: a
+list of thousands is one parameter, a vector.
 
-f([0.5, 1.5, ...], n)      x: f64[1000], n: i64
+f([0.5, 1.5, ...], n)                   x: f64[1000], n: i64
+f([(0, 1, 0.5), (0, 2, 1.5), ...])      x: i64[2000], x.1: f64[1000]
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Container, Sequence
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
@@ -23,24 +24,21 @@ from pliant.frontend.view import ReshapeLens, SliceLens
 Entered: TypeAlias = "tuple[Value, list[TracedArray]]"
 FEWEST: Final = 32
 """Numbers that are a vector; fewer are parameters each."""
+NEAR: Final = 8
+"""How many leaves on the next number of a class may be."""
 
 
 @final
 @frozen
 class Vector:
-    """The leaves from `first` on, all numbers of one class, which are the elements of a parameter of this type."""
+    """Leaves by their numbers, all numbers of one class, which are the elements of a parameter of this type."""
 
-    first: int
+    places: tuple[int, ...]
     type: Type
-
-    @property
-    def places(self) -> range:
-        """The numbers of the leaves."""
-        return range(self.first, self.first + self.type.size)
 
     def array(self, leaves: Sequence[Any], name: str) -> Any:
         """What the parameter of a function of this name holds."""
-        numbers = leaves[self.first : self.first + self.type.size]
+        numbers = [leaves[n] for n in self.places]
         if numbers[0].__class__ is int:
             for n in numbers:
                 check_number(n, name)
@@ -49,18 +47,24 @@ class Vector:
 
 def vectors_of(leaves: Sequence[Any], names: Sequence[str], apart: Container[int]) -> tuple[Vector, ...]:
     """Those among leaves of these names, but for those that are `apart`."""
-    return tuple(_vectors(leaves, names, apart))
-
-
-def _vectors(leaves: Sequence[Any], names: Sequence[str], apart: Container[int]) -> Iterator[Vector]:
     if len(leaves) < FEWEST:
-        return
-    kinds = [None if n in apart or not _is_number(x) else x.__class__ for n, x in enumerate(leaves)]
-    for kind, places in groupby(range(len(leaves)), kinds.__getitem__):
-        first, *others = places
-        type_ = None if kind is None or len(others) + 1 < FEWEST else leaf_type(leaves[first], names[first])
-        if type_ is not None:
-            yield Vector(first, type_.with_shape((len(others) + 1,)))
+        return ()
+    runs, last = list[list[int]](), dict[Any, list[int]]()  # of each class the one at hand
+    for n, x in enumerate(leaves):
+        if n in apart or not _is_number(x):
+            continue
+        run = last.get(x.__class__)
+        if run is None or n - run[-1] > NEAR:
+            run = last[x.__class__] = []
+            runs.append(run)
+        run.append(n)
+    return tuple([_vector(run, leaves, names) for run in runs if len(run) >= FEWEST])
+
+
+def _vector(places: Sequence[int], leaves: Sequence[Any], names: Sequence[str]) -> Vector:
+    type_ = leaf_type(leaves[places[0]], names[places[0]])
+    assert type_ is not None
+    return Vector(tuple(places), type_.with_shape((len(places),)))
 
 
 def _is_number(x: Any) -> bool:
@@ -70,10 +74,10 @@ def _is_number(x: Any) -> bool:
 
 def entered_vector(trace: Trace, vector: Vector, leaves: Sequence[Any], names: Sequence[str]) -> Entered:
     """The parameter of a vector, and what the function gets for its elements: rows of one array."""
-    stem = names[vector.first].partition("[")[0]
+    stem = names[vector.places[0]].partition("[")[0]
     with at(ParameterOrigin((stem,), None)):
-        value = param(vector.type, stem if stem.isidentifier() else f"x{vector.first}")
+        value = param(vector.type, stem if stem.isidentifier() else f"x{vector.places[0]}")
     storage, tail = Storage(trace, value), ReshapeLens(())
-    is_weak = leaves[vector.first].__class__ in WEAK
+    is_weak = leaves[vector.places[0]].__class__ in WEAK
     lenses = [(SliceLens((n,), (1,), (1,)), tail) for n in range(vector.type.size)]
     return value, [TracedArray(storage, pair, is_scalar=True, is_weak=is_weak) for pair in lenses]

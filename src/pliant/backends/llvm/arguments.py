@@ -42,6 +42,7 @@ class Arguments:
         self.targets: dict[int, tuple[Target, str, str]] = {}  # of a result: object and data
         self.written = {p for p, _ in call.written}
         self.found: dict[int, str] = {}  # the object that came for each part, by its id
+        self.counters: list[str] = []  # of the loops that read numbers, the outermost first
         self.changeable: dict[int, str] = {}  # lists, dicts, and dicts of attributes, likewise
 
     def read(self) -> None:
@@ -157,9 +158,9 @@ class Arguments:
         return w.load("ptr", x, layout.DATA)
 
     def number(self, part: Number, x: str) -> None:
-        if part.place is not None:
-            size = itemsize(self.params[part.number].dtype)
-            store_number(self.w, x, part, self.w.at(self.data[part.number], size * part.place), size)
+        if part.offset is not None:
+            place = self.w.further(self.w.at(self.data[part.number], part.offset), self.counters, part.steps)
+            store_number(self.w, x, part, place, itemsize(self.params[part.number].dtype))
             return
         self.w.require_type(x, part.kind)
         if issubclass(part.kind, np.generic):
@@ -167,28 +168,30 @@ class Arguments:
         else:
             self.data[part.number] = python_number(self.w, x, part)
 
-    def numbers(self, part: Numbers, x: str) -> None:
-        first = part.number
-        assert first.place is not None
-        size = itemsize(self.params[first.number].dtype)
-        self.elements(part, x, self.w.at(self.data[first.number], size * first.place), size)
-        if part.kind is list:
-            self.changeable[id(part)] = x
-
-    def elements(self, part: Numbers, x: str, to: str, size: int) -> None:
-        """Store the numbers of a list, of so many bytes each. No Python runs meanwhile."""
-        w, first = self.w, part.first
+    def numbers(self, part: Numbers | Container, x: str) -> None:
+        """Store the numbers of a list, by a loop if it has many. No Python runs meanwhile."""
+        w = self.w
+        count = part.count if isinstance(part, Numbers) else len(part.parts)
         w.require_type(x, part.kind)
-        w.require_equal("i64", w.load("i64", x, layout.SIZE), str(part.count))
+        w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
         row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
-        for n in w.counted(part.count):
-            item = w.load("ptr", w.op(f"getelementptr ptr, ptr {row}, i64 {n}"))
-            step = size if isinstance(first, Number) else size * first.size
-            place = w.op(f"getelementptr i8, ptr {to}, i64 {w.op(f'mul i64 {n}, {step}')}")
-            if isinstance(first, Number):
-                store_number(w, item, first, place, size)
-            else:
-                self.elements(first, item, place, size)
+        if isinstance(part, Container):
+            for n, inner in enumerate(part.parts):
+                self.inside(inner, w.load("ptr", row, 8 * n))
+            return
+        if part.kind is list and not self.counters:
+            self.changeable[id(part)] = x
+        for n in w.counted(count):
+            self.counters.append(n)
+            self.inside(part.item, w.load("ptr", w.op(f"getelementptr ptr, ptr {row}, i64 {n}")))
+            self.counters.pop()
+
+    def inside(self, part: Number | Numbers | Container, x: str) -> None:
+        """An item of such a list."""
+        if isinstance(part, Number):
+            self.number(part, x)
+        else:
+            self.numbers(part, x)
 
     def known(self, value: Any, x: str) -> None:
         """An object that is this one, or equals it if the class's `==` is Python's own."""

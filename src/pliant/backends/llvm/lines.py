@@ -73,6 +73,12 @@ class Lines:
         """An address some bytes further on."""
         return self.op(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
+    def further(self, pointer: str, counters: Sequence[str], steps: Sequence[int]) -> str:
+        """An address that is some bytes further on at each step of loops."""
+        for n, step in zip(counters, steps, strict=True):
+            pointer = self.op(f"getelementptr i8, ptr {pointer}, i64 {self.op(f'mul i64 {n}, {step}')}")
+        return pointer
+
     def load(self, type: str, pointer: str, offset: int = 0) -> str:
         """What lies at an address."""
         return self.op(f"load {type}, ptr {self.at(pointer, offset)}")

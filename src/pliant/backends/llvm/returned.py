@@ -178,10 +178,7 @@ class Returned:
 
     def placed(self, whole: str, made: Element | View) -> str:
         """Where something lies at the step at hand."""
-        w, place = self.w, self.w.at(whole, made.offset)
-        for n, step in zip(self.counters, made.steps, strict=True):
-            place = w.op(f"getelementptr i8, ptr {place}, i64 {w.op(f'mul i64 {n}, {step}')}")
-        return place
+        return self.w.further(self.w.at(whole, made.offset), self.counters, made.steps)
 
     def row(self, kind: type, count: int) -> tuple[str, str]:
         """A new list, or a tuple, and where its items are to be."""
