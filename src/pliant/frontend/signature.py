@@ -128,7 +128,7 @@ class Layouts:
     orders: tuple[Order, ...] = ()  # of axes, which the function gets in another one
     memories: Memories = ()
     firsts: Firsts = ()  # which containers are the same
-    lies: bool = False  # whether arrays from outside are read where they lie, too
+    lies: bool = False  # of native code: arrays from outside are read where they lie, and many numbers are a vector
 
 
 ROW_MAJOR: Final = Layouts()

@@ -304,15 +304,6 @@ def array_of_tuples(x: Any, n: int) -> Any:
     return m.sum(axis=0), m[:, 0].max(), len(m), np.array(pairs).sum(), np.array(windows).sum(axis=0)
 
 
-FRONTS = [
-    positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
-    hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
-    several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,
-    one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side, chosen_or_bound_anew, left_early, clipped_polygon,
-    array_of_tuples,
-]  # fmt: skip
-
-
 def every_third(x: Any, n: int) -> Any:
     out, more, flag = [], [], False
     for i in range(9):
@@ -324,5 +315,10 @@ def every_third(x: Any, n: int) -> Any:
     return np.array(out), more
 
 
-UNROLLED = [every_third]
-"""Conditions are known where the loop is unrolled, and the lengths that results need."""
+FRONTS = [
+    positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
+    hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
+    several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,
+    one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side, chosen_or_bound_anew, left_early, clipped_polygon,
+    array_of_tuples, every_third,
+]  # fmt: skip

@@ -40,12 +40,12 @@ from tests.frontend.control.flows_walrus import WALRUSES
 
 STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
-    *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_heaps.HEAPS, *flows_rebound.REBOUND, *flows_rebound.READ,
+    *flows_fronts.FRONTS, *flows_heaps.HEAPS, *flows_rebound.REBOUND, *flows_rebound.READ,
     *flows_ends.ENDS, *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
     *flows_choices.CHOICES, *flows_unsized.UNSIZED, *flows_singles.SINGLES,
 ]  # fmt: skip
 UNROLLED = (
-    *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED,
+    *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED,
     *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.UNROLLED,
 )  # fmt: skip
 PROGRAMS = [*FLOWS, product_of_another_name, *flows_endless.ENDLESS, *STAYING]
