@@ -15,7 +15,7 @@ def test_it_is_made_once_for_two_that_ask() -> None:
     last, made = Last(), list[int]()
 
     def of(a: np.ndarray) -> float:
-        return last.of(a, lambda: (made.append(1), a.sum())[1])
+        return last.of(np, a, lambda: (made.append(1), a.sum())[1])
 
     x = np.arange(3.0)
     assert [of(x), of(x.copy())] == [3, 3]
@@ -40,11 +40,11 @@ def test_it_is_made_once_for_two_that_ask() -> None:
 
 def test_large_ones_and_what_failed_are_not_kept() -> None:
     last = Last()
-    last.of(np.zeros(MOST // 8 + 1), lambda: 1)
+    last.of(np, np.zeros(MOST // 8 + 1), lambda: 1)
     assert last.operand is None
-    last.of(np.ones(2), lambda: 1)
+    last.of(np, np.ones(2), lambda: 1)
     with pytest.raises(ZeroDivisionError):
-        last.of(np.zeros(2), lambda: 1 // 0)
+        last.of(np, np.zeros(2), lambda: 1 // 0)
     assert last.operand is None
 
 

@@ -159,7 +159,7 @@ class Eigvals(Factored):
                 raise np.linalg.LinAlgError(self.failure)
             return made
 
-        out[...] = _eigenvalues.of(a, values)
+        out[...] = _eigenvalues.of(np, a, values)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         _, dys = Eig().jvp(xs, dxs)
