@@ -201,7 +201,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     x = array_of(solid(a))
     if axis is None:
         return fresh(reshape(roll(ravel(x), shift, 0), x.shape).value, is_array=True)
-    shifts, axes = _row(shift), known(_row(axis), "axis=")
+    shifts, axes = _several(shift), known(_several(axis), "axis=")
     if len(shifts) != len(axes):
         count = max(len(shifts), len(axes))
         shifts = tuple(shifts) * count if len(shifts) == 1 else shifts
@@ -218,7 +218,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     return fresh(put_together(value, runs) or _one_axis_after_the_other(value, runs), is_array=True)
 
 
-def _row(x: Any) -> Any:
+def _several(x: Any) -> Any:
     """One or several numbers, of a sequence or an array, as a sequence."""
     if is_sequence(x):
         return x
