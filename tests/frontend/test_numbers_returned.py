@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -133,15 +134,16 @@ def test_gradients_with_what_else_is_returned() -> None:
 
 
 def test_calls_leak_nothing() -> None:
-    import tracemalloc
-
-    compiled = pliant.jit(losses)
-    x = np.ones(100)
+    compiled, x, grown = pliant.jit(losses), np.ones(100), list[int]()
     for _ in range(10):
         compiled(x)
     tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(200):
-        compiled(x)
-    assert tracemalloc.get_traced_memory()[0] - before < 4000
-    tracemalloc.stop()
+    try:
+        for _ in range(3):  # other threads may allocate meanwhile
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(200):
+                compiled(x)
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
+    finally:
+        tracemalloc.stop()
+    assert min(grown) < 4000
