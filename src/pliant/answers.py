@@ -9,7 +9,6 @@ from typing import Any, cast, final
 import numpy as np
 
 from pliant.backends.calls import (
-    MANY,
     Came,
     Choice,
     Constant,
@@ -25,15 +24,15 @@ from pliant.backends.calls import (
     Result,
     View,
     Whole,
-    at_step,
-    in_steps,
+    looped,
 )
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.attributes import attributes
+from pliant.frontend.changed import Changed
 from pliant.frontend.kinds import is_array, is_of, is_sequence, is_table
 from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import Changed, Output
+from pliant.frontend.outputs import Output
 from pliant.frontend.program import Program
 from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
@@ -83,7 +82,7 @@ def returned_by(sample: Sample) -> tuple[Made, bool]:
     leaves = sample.returned
     for output in program.outputs:
         leaves.append(_made(sample, output))
-    if any([o.kind == "spread" for o in program.outputs]):
+    if program.spreads:
         return Container(tuple, tuple(leaves)), False
     try:
         return _tree(unflatten(program.structure, leaves), Counter(map(id, leaves))), True
@@ -93,15 +92,13 @@ def returned_by(sample: Sample) -> tuple[Made, bool]:
 
 def rebuilding(program: Program) -> Callable[[Any], Any]:
     """What makes of the leaves what the function returns."""
-    elements = {n: o.place[2] for n, o in enumerate(program.outputs) if o.kind == "spread"}
-    if not elements:
+    if not program.spreads:
         return program.structure.unflatten
 
     def rebuilt(leaves: Any) -> Any:
         made = [*leaves]
-        for n, each in elements.items():
-            count, *columns = made[n]
-            made[n] = each.made(count, columns)
+        for n, elements in program.spreads.items():
+            made[n] = elements.made(made[n])
         return program.tree(made)
 
     return rebuilt
@@ -205,13 +202,9 @@ def _tree(tree: Any, uses: Counter[int]) -> Made:
 
 def _row(made: Container, uses: Counter[int]) -> Made:
     """A container, or what is made by a loop if its parts are alike. uses: of views, by their ids."""
-    parts = made.parts
-    if len(parts) < MANY or made.kind not in (list, tuple):
-        return made
-    item = in_steps(parts[0], parts[1])
-    if item is None or not all([_is_lone(x, uses) and at_step(item, n) == x for n, x in enumerate(parts)]):
-        return made
-    return Elements(made.kind, len(parts), item)
+    are_lone = made.kind in (list, tuple) and all([_is_lone(x, uses) for x in made.parts])
+    item = looped(made.parts) if are_lone else None
+    return made if item is None else Elements(made.kind, len(made.parts), item)
 
 
 def _is_lone(x: Made, uses: Counter[int]) -> bool:
@@ -229,8 +222,7 @@ def _made(sample: Sample, output: Output) -> Made:
     if output.kind == "same":
         return sample.returned[int(place)]
     if output.kind == "spread":
-        count, columns, _ = output.place
-        return Container(tuple, (Result(count, "python"), *[Result(n, "array") for n in columns]))
+        return Container(tuple, tuple([_made(sample, column) for column in output.alternatives]))
     if output.kind == "container":
         if not sample.containers:
             raise NoEntryError

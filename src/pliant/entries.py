@@ -10,7 +10,6 @@ import numpy as np
 
 from pliant.answers import NoEntryError, Puts, Sample, changing, container_like, pairs_of, rebuilding, returned_by
 from pliant.backends.calls import (
-    MANY,
     Array,
     Call,
     Conditions,
@@ -23,8 +22,7 @@ from pliant.backends.calls import (
     Put,
     Target,
     Whole,
-    at_step,
-    in_steps,
+    looped,
 )
 from pliant.core.types import DTYPES, itemsize
 from pliant.frontend.alias import Group
@@ -118,14 +116,8 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
 
 def _row(part: Container, program: Program) -> Part:
     """A container, or its many numbers as one part, if the program neither changes nor returns containers."""
-    parts = part.parts
-    if len(parts) < MANY or part.kind not in (list, tuple) or program.changed is not None:
-        return part
-    item = in_steps(parts[0], parts[1])
-    if item is None or any([o.kind == "container" for o in program.outputs]):
-        return part
-    is_row = all([at_step(item, n) == x for n, x in enumerate(parts)])
-    return Numbers(part.kind, len(parts), item) if is_row else part
+    item = None if program.has_containers or part.kind not in (list, tuple) else looped(part.parts)
+    return part if item is None else Numbers(part.kind, len(part.parts), item)
 
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:

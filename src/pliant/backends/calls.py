@@ -5,7 +5,7 @@ An entry answers calls of exactly one form, at once; any other it refuses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, final
 
@@ -241,7 +241,14 @@ class Call:
     vectors: tuple[int, ...] = ()
 
 
-def in_steps(a: Any, b: Any) -> Any:
+def looped(parts: Sequence[Any]) -> Any:
+    """What a loop reads or makes in place of parts: each of them, at its step; None if they are too few, or not each as
+    much further on than the one before."""
+    item = _in_steps(parts[0], parts[1]) if len(parts) >= MANY else None
+    return item if item is not None and all([_at_step(item, n) == x for n, x in enumerate(parts)]) else None
+
+
+def _in_steps(a: Any, b: Any) -> Any:
     """What is `a` at the first step of a loop and `b` at the second, each part further on by as much; None if nothing
     is."""
     if type(a) is not type(b):
@@ -249,20 +256,20 @@ def in_steps(a: Any, b: Any) -> Any:
     if isinstance(a, Element | View | Number):
         return None if a.offset is None or b.offset is None else replace(a, steps=(b.offset - a.offset, *a.steps))
     if isinstance(a, Elements | Numbers):
-        item = in_steps(a.item, b.item)
+        item = _in_steps(a.item, b.item)
         return None if item is None else replace(a, item=item)
     if isinstance(a, Container) and a.kind in (list, tuple) and len(a.parts) == len(b.parts):
-        parts = tuple([in_steps(x, y) for x, y in zip(a.parts, b.parts, strict=True)])
+        parts = tuple([_in_steps(x, y) for x, y in zip(a.parts, b.parts, strict=True)])
         return None if None in parts else replace(a, parts=parts)
     return None
 
 
-def at_step(x: Any, n: int) -> Any:
+def _at_step(x: Any, n: int) -> Any:
     """What something that is made, or read, in steps is at the n-th."""
     if isinstance(x, Elements | Numbers):
-        return replace(x, item=at_step(x.item, n))
+        return replace(x, item=_at_step(x.item, n))
     if isinstance(x, Container):
-        return replace(x, parts=tuple([at_step(part, n) for part in x.parts]))
+        return replace(x, parts=tuple([_at_step(part, n) for part in x.parts]))
     return replace(x, offset=x.offset + n * x.steps[0], steps=x.steps[1:])
 
 

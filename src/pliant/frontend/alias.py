@@ -20,7 +20,7 @@ from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError
 from pliant.frontend.memory import address_of
-from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
+from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReshapeLens, SliceLens, read_only
 from pliant.ops.index import scatter_set
 from pliant.ops.strided import is_injective as injective
 from pliant.ops.strided import places_of, strided
@@ -293,11 +293,7 @@ def _lenses(m: Member, frames: Sequence[tuple[int, ...]], storage: Type) -> tupl
     if m.type is not None:
         made = (*made, DTypeLens(storage.dtype, m.type.dtype))
         made = (*made, ReshapeLens(m.type.shape)) if len(m.shape) > m.type.rank else made
-    return made if m.is_writeable else (*made, ReadOnlyLens(_same, _same, "a read-only view"))
-
-
-def _same(x: Any) -> Any:
-    return x
+    return made if m.is_writeable else (*made, read_only("a read-only view"))
 
 
 def _sliced(m: Member, frame: tuple[int, ...], size: int) -> tuple[Lens, ...] | None:

@@ -14,12 +14,13 @@ from typing import Any, Final, final
 from pliant.core.frozen import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.attributes import attributes, put_attributes
+from pliant.frontend.attributes import attributes
 from pliant.frontend.control.objects import is_own
 from pliant.frontend.kinds import is_of
 from pliant.frontend.members import traced_in
+from pliant.frontend.newborn import parts_held
 from pliant.frontend.objects import ObjectArray
-from pliant.frontend.sharing import mapped
+from pliant.frontend.sharing import fill, mapped
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain, kind_of
 
@@ -65,7 +66,7 @@ def _own(roots: Sequence[Any]) -> dict[int, Any]:
             todo += x
         elif id(x) not in found and _can_be_fresh(x):
             found[id(x)] = x
-            todo += x.values() if is_of(x, dict) else x if is_of(x, _CONTAINERS) else attributes(x).values()
+            todo += parts_held(x)
     return found
 
 
@@ -76,19 +77,15 @@ def _empty(x: Any) -> Any:
 
 def _fill(made: Any, x: Any, new: dict[int, Any]) -> None:
     """Have a copy hold the new ones in place of their models."""
-    if is_of(x, bytearray):
-        return
     if is_of(x, dict):
         for key, part in x.items():
             _set(made, key, mapped(part, new))
     elif is_of(x, set):
         made.clear()
         made.update([mapped(part, new) for part in x])
-    elif is_of(x, list | deque):
-        made.clear()
-        made.extend([mapped(part, new) for part in x])
-    else:
-        put_attributes(made, {name: mapped(part, new) for name, part in attributes(x).items()})
+    elif not is_of(x, bytearray):
+        pairs = enumerate(x) if is_of(x, _CONTAINERS) else attributes(x).items()
+        fill(made, [(key, mapped(part, new)) for key, part in pairs])
 
 
 def without_arrays(m: Any) -> Any:

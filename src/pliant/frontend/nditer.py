@@ -7,14 +7,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.strides import is_column_major, is_row_major
-from pliant.frontend.view import ReadOnlyLens
+from pliant.frontend.view import read_only
 
 FLAGS: Final = frozenset(("multi_index", "c_index", "f_index", "zerosize_ok", "refs_ok", "buffered", "delay_bufalloc"))
 WRITES: Final = frozenset(("readwrite", "writeonly"))
@@ -149,11 +148,7 @@ def _part(x: TracedArray, shape: tuple[int, ...], *, is_written: bool) -> Traced
             raise ValueError("output operand requires a reduction along dimension 0, but the reduction is not enabled")
         return x
     whole: Any = np.broadcast_to(x, shape)  # type: ignore[call-overload]
-    return view(whole, ReadOnlyLens(_itself, _itself, "np.nditer"))
-
-
-def _itself(x: Value | Any) -> Any:
-    return x
+    return view(whole, read_only("np.nditer"))
 
 
 def _indices(shape: tuple[int, ...], arrays: Sequence[TracedArray], order: str) -> list[tuple[int, ...]]:

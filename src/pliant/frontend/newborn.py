@@ -80,7 +80,7 @@ def constructed(kind: Any, seen: Callable[[Any], Any], *args: Any, **options: An
 
 def note_parts(made: Any) -> None:
     """Note what only a new object holds."""
-    _note([*_parts(made)], 1)
+    _note([*parts_held(made)], 1)
 
 
 def inherit(x: Any, name: str, read: Callable[[Any, str], Any]) -> None:
@@ -104,7 +104,7 @@ def _holders(found: Sequence[Any]) -> list[int]:
     return [sys.getrefcount(x) for x in found]
 
 
-def _parts(x: Any) -> Iterable[Any]:
+def parts_held(x: Any) -> Iterable[Any]:
     """What a container or object holds."""
     if is_of(x, dict):
         return x.values()

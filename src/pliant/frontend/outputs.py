@@ -16,23 +16,20 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.ornone import OrNone
-from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.fresh import Fresh, fresh, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
-from pliant.frontend.growing import Before, Growing, Grown
 from pliant.frontend.members import plain_member
+from pliant.frontend.number import Kind
 from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
-from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
 from pliant.frontend.shown import Cut, Window, is_block
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import flatten
 from pliant.frontend.sizes import Size
 from pliant.frontend.spread import Elements
 from pliant.frontend.strides import has_strides, layout
@@ -55,8 +52,8 @@ class Output:
     first if the result `place` is true; "same" for the view that the returned leaf `place` is; "leaf" for
     an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
     arguments afterwards; "static" for what is no number; "fresh" for a copy of it, of those that are made
-    together; "spread" for the first elements of a list, `place` being the numbers of the results that are their
-    count, and arrays with room for them, and what they are.
+    together; "spread" for the first elements of a list, `place` being what they are, of which the alternatives are the
+    parts, one array for each.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -103,8 +100,7 @@ class Output:
         if self.kind == "either":
             return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
         if self.kind == "spread":
-            count, columns, elements = place
-            return elements.made(int(results[count]), [results[n] for n in columns])
+            return place.made([column.made(leaves, met, results) for column in self.alternatives])
         if self.kind == "fresh":
             return place[0].made()[place[1]]
         return place
@@ -131,43 +127,6 @@ class Pack:
         """The part of a vector that each result is, by its number; types: of all results."""
         ends = np.cumsum([types[n].size for n in self.numbers])
         return dict(zip(self.numbers, np.split(vector, ends[:-1]), strict=True))
-
-
-@final
-@frozen
-class Changed:
-    """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`.
-
-    more: the structure of what is appended to the lists that are the leaves `ends`; its outputs follow.
-    firsts, origins: which of them are the same, and which are those that were given, with lists of what is appended;
-    see `sharing`. grown: those that are longer than before."""
-
-    outputs: tuple[Output, ...]
-    structure: Any
-    more: Any
-    ends: tuple[int, ...]
-    firsts: Firsts
-    origins: tuple[int | None, ...]
-    count: int  # of containers that were given
-    grown: tuple[Grown, ...]
-
-    def is_in_place(self, structure: Any) -> bool:
-        """Whether all containers are where they were in arguments of a structure, with the same keys."""
-        kept, new = self.origins[: self.count], self.origins[self.count :]
-        are_kept = kept == tuple(range(self.count)) and not any([n is not None for n in new])
-        return self.structure == structure and not self.firsts and are_kept
-
-    def put(self, held: Sequence[Any], made: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-        """Have the caller's containers, `held`, hold leaves that were made, or given; return all that are there now."""
-        wholes = [given[n].whole for n in self.ends]
-        closed, count = frozenset(map(id, wholes)), self.structure.num_leaves
-        made = [x.whole if type(x) is Growing else x for x in made]
-        after = unflatten(self.structure, made[:count]), unflatten(self.more, made[count:])
-        after, new = as_one(after, self.firsts, closed)
-        now = replace_items(held, (after, new), self.origins, closed)
-        for whole, parts in zip(wholes, new, strict=True):
-            whole.extend(parts)
-        return now
 
 
 def made_of(
@@ -254,7 +213,7 @@ class _Returned:
             is_fresh = self.fresh is not None and id(m) in self.fresh.models
             return Output("fresh", (self.fresh, id(m))) if is_fresh else Output("static", found)
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
-            kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
+            kind = _kind(m)
             if kind != "array" and self.is_row(m):
                 return Output(kind, *self.base(m.storage, m.lenses), m.type)
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
@@ -287,10 +246,10 @@ class _Returned:
 
     def spread(self, m: Front) -> Output:
         """The elements of a list of which there are as many as is known only after the call."""
-        element = m.form.element
-        kinds = ["python" if k.is_weak else "scalar" if k.is_scalar else "array" for k in element.kinds]
-        columns = tuple([self.result(column) for column in m.columns])
-        return Output("spread", (self.result(m.count), columns, Elements(element.structure, tuple(kinds))))
+        element, count = m.form.element, self.result(m.count)
+        counts = [(count, *(None for _ in column.shape[1:])) for column in m.columns]
+        parts = [Output("array", self.result(c), (Cut(n),)) for c, n in zip(m.columns, counts, strict=True)]
+        return Output("spread", Elements(element.structure, tuple(map(_kind, element.kinds))), (), None, tuple(parts))
 
     def cut(self, m: Any) -> Output:
         """An array whose extents are known only after the call: the first elements of one with the greatest."""
@@ -351,6 +310,11 @@ class _Returned:
         return Window(places, lens.shape, origins, tuple([self.result(n) for n in lens.lengths]), lens.step)
 
 
+def _kind(x: TracedArray | Kind) -> str:
+    """What becomes of it in Python: one of its numbers, one of NumPy's, or an array."""
+    return "python" if x.is_weak else "scalar" if x.is_scalar else "array"
+
+
 def _source(x: TracedArray) -> Any:
     """The place of the argument, or the caller's array, that an array is a view of; None for one of the program."""
     return x.storage.index if x.storage.index is not None else x.storage.source
@@ -397,39 +361,3 @@ def _by_stride(strides: Sequence[int]) -> Axes:
 def turned_back(order: Axes | None) -> tuple[Lens, ...]:
     """The view of an array whose axes lie in some order that has them in their own."""
     return () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
-
-
-@final
-@frozen
-class After:
-    """The arguments after the trace: for each leaf its number among those given, or None if it is new."""
-
-    places: tuple[int | None, ...]
-    new: tuple[Any, ...]
-    is_same: bool
-    containers: Sequence[Any]  # none if all is as before
-    rest: tuple[Any, ...]  # of `Changed`
-
-    def changed(self, outputs: Sequence[Output]) -> Changed | None:
-        """How to make the new leaves, if containers hold others than before."""
-        rest = iter(outputs)
-        made = tuple(next(rest) if place is None else Output("leaf", place) for place in self.places)
-        return None if self.is_same else Changed(made, *self.rest)
-
-
-def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Before) -> After:
-    """What the function made of the containers it was given, which were `held`."""
-    closed, new = held.ends.closed, held.ends.new(current())
-    leaves, found = flatten(as_deques(tree), closed)
-    appended, more = flatten(new)
-    known = {id(x): i for i, x in enumerate(given)}
-    is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True)) and not any(new)
-    is_same = is_same and [*map(id, containers(tree, closed))] == [*map(id, held.containers)]
-    places = tuple(known.get(id(x)) for x in (*leaves, *appended))
-    both = tree, new
-    now = containers(both, closed)
-    check_strangers(current(), held.containers, now)
-    firsts, found_at = sharing(both, closed), origins(both, held.containers, closed)
-    rest = found, more, held.ends.numbers, firsts, found_at, len(held.containers), held.grown(current())
-    left = tuple(x for x in (*leaves, *appended) if id(x) not in known)
-    return After(places, left, is_same, [] if is_same else now, rest)

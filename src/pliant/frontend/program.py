@@ -14,6 +14,7 @@ from pliant.core.origin import Origin
 from pliant.core.types import DTYPES
 from pliant.errors import NumberRangeError, ReadOnlyError, UnsupportedError
 from pliant.frontend.alias import Group, groups_of, is_injective
+from pliant.frontend.changed import Changed
 from pliant.frontend.control.report import Report
 from pliant.frontend.decided import Decided
 from pliant.frontend.failures import exception
@@ -21,11 +22,11 @@ from pliant.frontend.growing import Growing
 from pliant.frontend.guards import Guards
 from pliant.frontend.memory import Memories, Memory
 from pliant.frontend.out import checked, stored
-from pliant.frontend.outputs import Changed, Output, Pack, made_of
+from pliant.frontend.outputs import Output, Pack, made_of
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.sharing import containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, unflatten
-from pliant.frontend.spread import spread
+from pliant.frontend.spread import Elements, spread
 from pliant.frontend.vectors import Vector
 from pliant.frontend.view import Lens, PermuteLens
 from pliant.ops.shape import Permute
@@ -165,9 +166,19 @@ class Program:
                 ]
         return tuple(found)
 
+    @functools.cached_property
+    def has_containers(self) -> bool:
+        """Whether the function changes containers that it is given, or returns some."""
+        return self.changed is not None or any([o.kind == "container" for o in self.outputs])
+
+    @functools.cached_property
+    def spreads(self) -> dict[int, Elements]:
+        """What the first elements are of lists that are returned, by the leaves that stand for them."""
+        return {n: o.place for n, o in enumerate(self.outputs) if o.kind == "spread"}
+
     def held(self, tree: Any, given: Sequence[Any]) -> list[Any]:
         """The containers among the arguments, if the function changes some or returns some."""
-        if self.changed is None and not any([o.kind == "container" for o in self.outputs]):
+        if not self.has_containers:
             return []
         return containers(tree, frozenset([id(x.whole) for x in given if type(x) is Growing]))
 
@@ -207,7 +218,7 @@ class Program:
     def tree(self, leaves: Sequence[Any]) -> Any:
         """What the function returns, of its leaves."""
         tree = unflatten(self.structure, leaves)
-        return spread(tree) if any([o.kind == "spread" for o in self.outputs]) else tree
+        return spread(tree) if self.spreads else tree
 
     def is_turned_back(self, output: Output) -> bool:
         """Whether what is returned is an argument whose axes are in another order than those of the leaf."""

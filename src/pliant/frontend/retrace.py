@@ -12,6 +12,7 @@ from pliant.core.origin import Origin
 from pliant.errors import PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Group, Shared, groups_of
 from pliant.frontend.array import TracedArray
+from pliant.frontend.changed import After, after_of
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
@@ -26,7 +27,7 @@ from pliant.frontend.instrumented import callee
 from pliant.frontend.members import with_plain_members
 from pliant.frontend.memory import memories_of
 from pliant.frontend.needs import leaves_needed
-from pliant.frontend.outputs import After, Output, after_of, outputs_of
+from pliant.frontend.outputs import Output, outputs_of
 from pliant.frontend.program import Program, forms_of
 from pliant.frontend.sharing import as_one, containers
 from pliant.frontend.signature import ROW_MAJOR, Layouts, flatten, unflatten

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, cast, final
 
 from pliant.core.frozen import frozen
-from pliant.frontend.kinds import is_of, is_sequence, is_table
+from pliant.frontend.kinds import is_of, is_table
 from pliant.frontend.signature import unflatten
 
 
@@ -27,11 +27,9 @@ class Elements:
     structure: Any
     kinds: tuple[str, ...]
 
-    def made(self, count: int, columns: Sequence[Any]) -> Spread:
-        """So many of them, of arrays that hold their leaves."""
-        fronts = [column[:count] for column in columns]
-        fronts = [x.copy() if 2 * count <= len(column) else x for x, column in zip(fronts, columns, strict=True)]
-        parts = [x.tolist() if kind == "python" else [*x] for x, kind in zip(fronts, self.kinds, strict=True)]
+    def made(self, columns: Sequence[Any]) -> Spread:
+        """These, of arrays that hold their leaves."""
+        parts = [x.tolist() if kind == "python" else [*x] for x, kind in zip(columns, self.kinds, strict=True)]
         if self.structure.is_leaf():
             return Spread(parts[0])
         return Spread([unflatten(self.structure, row) for row in zip(*parts, strict=True)])
@@ -52,9 +50,11 @@ def spread(tree: Any) -> Any:
     if is_table(tree):
         for key, part in [*tree.items()]:
             tree[key] = spread(part)
-    elif is_of(tree, list | tuple | deque) and not hasattr(tree, "_fields"):
+    elif is_of(tree, list | tuple | deque):
         parts = [y for x in tree for y in (x.items if type(x) is Spread else [spread(x)])]
-        return parts if is_sequence(tree) and is_of(tree, list) else type(tree)(parts)
-    elif is_of(tree, tuple):
-        return type(tree)(*map(spread, tree))
+        if is_of(tree, tuple):
+            kind = cast("Any", type(tree))
+            return getattr(kind, "_make", kind)(parts)
+        tree.clear()
+        tree.extend(parts)
     return tree

@@ -234,7 +234,8 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
         if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
             return _unlike(ufunc, args)
-        args = tuple([a.__traced__() if hasattr(a, "__traced__") else a for a in args])  # a number or None: a number
+        # what is a number or None is a number here
+        args = tuple([a if type(a) is TracedArray or not hasattr(a, "__traced__") else a.__traced__() for a in args])
         if all(_is_python(a) for a in args):
             numbers = args if ufunc in LOGICAL or ufunc in COMPARISONS else tuple(_unbool(a) for a in args)
             return _weak(call(builders, ufunc, numbers))

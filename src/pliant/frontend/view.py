@@ -256,6 +256,15 @@ class ReadOnlyLens(Lens):
         raise ReadOnlyError(message, hint="copy it first")
 
 
+def read_only(name: str) -> ReadOnlyLens:
+    """All of an array, as the result of something that NumPy does not let anyone write."""
+    return ReadOnlyLens(_itself, _itself, name)
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
 def chained(lenses: tuple[Lens, ...], more: tuple[Lens, ...]) -> tuple[Lens, ...]:
     """A view of a view; a slice of a slice is one."""
     match (*lenses[-1:], *more[:1]):

@@ -14,6 +14,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control import lists
 from pliant.frontend.control.growth import item as plain_item
+from pliant.frontend.control.growth import plainly
 from pliant.frontend.control.perhaps import begin
 from pliant.frontend.control.region import born, note, place_of
 from pliant.frontend.control.tables import held, nested_kind, numbers
@@ -47,6 +48,8 @@ class Row:
 def item(holder: Any, key: Any) -> Any:
     """`holder[key]` of a list, a tuple or a dict."""
     begin(holder, key)
+    if isinstance(holder, dict):
+        return plainly(holder, key)
     row = row_of(holder)
     if row is not None and cast("Any", type(key)) is not slice:
         return element(row, key)

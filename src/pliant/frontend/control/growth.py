@@ -26,7 +26,6 @@ from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, k
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.kinds import is_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import Storage
@@ -177,16 +176,16 @@ class Growth:
 
 
 def item(holder: Any, key: Any) -> Any:
-    """`holder[key]` of a list, a tuple or a dict."""
+    """`holder[key]` of a list or tuple."""
     growth = growth_of(holder)
     if growth is not None:
         return growth.item(key)
-    if is_of(holder, dict) or type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
-        return _plainly(holder, key)
+    if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
+        return plainly(holder, key)
     has_objects = all(map(is_own, holder))
     element = element_of(holder, is_own if has_objects else None) if all(map(is_value, unlike(holder))) else None
     if element is None:
-        return _plainly(holder, key)
+        return plainly(holder, key)
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
@@ -199,7 +198,7 @@ def item(holder: Any, key: Any) -> Any:
     return made
 
 
-def _plainly(holder: Any, key: Any) -> Any:
+def plainly(holder: Any, key: Any) -> Any:
     """`holder[key]`, whatever a subclass of the user's makes of it."""
     kinds: tuple[Any, ...] = (list, tuple, dict)
     read = getattr(cast("Any", type(holder)), "__getitem__", None)

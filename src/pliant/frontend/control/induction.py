@@ -247,7 +247,7 @@ class Round:
         tree, head = self.plan.plans[place], self.heads.bound[place]
         if (after is head and tree is None) or (place.kind == "item" and _is_unknown(head) and _is_unknown(after)):
             return tree
-        if after is MISSING or (type(after) is Unbound and not after.is_flagged):
+        if after is MISSING or _is_unknown(after):
             why, needs = (f", since {after.message}", after.needs) if type(after) is Unbound else ("", ())
             is_typed = type(after) is Unbound and bool(after.ways) and is_number(after.value)  # see `name_by_ways`
             raise NotInductive(f"{place.text} has no value after a step{why}", is_of_types=is_typed, needs=needs)

@@ -27,7 +27,7 @@ from pliant.frontend.functions.bounded_folds import at_least, stored
 from pliant.frontend.functions.common import only, xp
 from pliant.frontend.listed import listed
 from pliant.frontend.sizes import larger, size_of, traced
-from pliant.frontend.view import ReadOnlyLens
+from pliant.frontend.view import read_only
 
 
 def _held(a: Any) -> Any:
@@ -126,11 +126,7 @@ def ravel(a: Any, order: Any = "C") -> Any:
     if a.ndim == 1:
         return a
     made = flatten(a, order)
-    return Bounded(view(whole_of(made), ReadOnlyLens(_itself, _itself, "ravel")), extents_of(made))
-
-
-def _itself(x: Any) -> Any:
-    return x
+    return Bounded(view(whole_of(made), read_only("ravel")), extents_of(made))
 
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {

@@ -34,6 +34,7 @@ from pliant.frontend.functions.common import (
 )
 from pliant.frontend.functions.pieces import Run, put_together
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
 from pliant.ops.block import read_block, update_block
@@ -220,9 +221,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
 
 def _several(x: Any) -> Any:
     """One or several numbers, of a sequence or an array, as a sequence."""
-    if is_sequence(x):
-        return x
-    return tuple(x) if np.ndim(x) else (x,)
+    return as_tuple(x) if is_sequence(x) or not np.ndim(x) else tuple(x)
 
 
 def _one_axis_after_the_other(x: Value, runs: Sequence[Sequence[Run]]) -> Value:
