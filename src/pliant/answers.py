@@ -26,7 +26,7 @@ from pliant.backends.calls import (
     Whole,
     looped,
 )
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.attributes import attributes
 from pliant.frontend.changed import Changed

@@ -13,7 +13,7 @@ from pliant import batch, differentiate, ops
 from pliant.cached import cached
 from pliant.compiled import Compiled, function_of
 from pliant.core import parse as core_parse
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.gradients import placed

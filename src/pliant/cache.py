@@ -7,9 +7,10 @@ folder; set to nothing, it turns the cache off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, final
+
+from pliant.core.data import frozen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Info:
     """What is kept: in which folder (None: the cache is off), how many programs, bytes in all."""
 

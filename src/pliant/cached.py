@@ -9,7 +9,7 @@ from types import FunctionType, MethodType
 from typing import Any, cast, final
 
 from pliant.compiled import Compiled, function_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.frontend.tracing import is_tracing
 
 _KEPT = "__pliant__"

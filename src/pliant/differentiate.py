@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, final
 
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
@@ -29,7 +29,7 @@ from pliant.transforms.vmap import vmap
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Active:
     """A function closed for differentiation with respect to some of its arguments."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from pliant.compiled import Compiled, function_of
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, UnsupportedError
@@ -49,7 +49,7 @@ def _own(x: Any) -> Any:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Emission:
     """A traced function.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.backends.jax import emitted, has_wide, is_told, jax_package, wide
 from pliant.compiled import Compiled, function_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.core.types import DTYPES, itemsize

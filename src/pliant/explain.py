@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pliant.backends import backend_named
 from pliant.compiled import DEFAULT_BACKEND, Compiled
+from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.print import format_function
 from pliant.errors import ArgumentError
@@ -17,7 +17,7 @@ from pliant.frontend.decided import Decided
 from pliant.rewrite.explain import Log
 
 
-@dataclass(frozen=True)
+@frozen
 class Explanation:
     """The stages of one compilation; `str` and `print` show them all."""
 

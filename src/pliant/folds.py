@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 
 from pliant.control import custom_derivative, stop_gradient
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 Tree: TypeAlias = Any
 

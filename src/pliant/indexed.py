@@ -7,7 +7,7 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At
 from pliant.frontend.tracing import is_tracing

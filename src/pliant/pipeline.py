@@ -26,7 +26,7 @@ from typing import Final, final
 import numpy as np
 
 from pliant import ops
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Function, Number, Op
 from pliant.core.types import DTYPES
 from pliant.core.verify import verify

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.compiled import Compiled, function_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Function, Param, Pattern, Value, Values
 from pliant.core.origin import CodeOrigin
 from pliant.core.types import DTYPES, Type

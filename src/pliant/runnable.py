@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, final
 
+from pliant.core.data import frozen
 from pliant.frontend.donation import Donation
 from pliant.frontend.placing import Pairs, filled, packed, row_major, targets, written_over
 from pliant.frontend.program import Program
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """A program and the code made from it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, final
 
 from pliant.core.build import hint_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Values, param
 from pliant.core.origin import here
 from pliant.core.scope import scope

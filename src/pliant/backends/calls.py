@@ -6,10 +6,10 @@ An entry answers calls of exactly one form, at once; any other it refuses.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 Part: TypeAlias = "Array | Number | Numbers | Constant | Container | Whole | Target"
 Made: TypeAlias = "Result | Element | Elements | Given | Passed | Came | View | Front | Constant | Container | Choice"
@@ -212,7 +212,7 @@ class Conditions:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Call:
     """The calls that an entry takes.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.backends.base import Executable, Pairs
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Op
 from pliant.core.types import DTYPES, Type

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.backends.base import Executable, Pairs
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.types import DTYPES
 from pliant.errors import VerifyError

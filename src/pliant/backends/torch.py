@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.backends.base import Executable, Pairs
 from pliant.backends.torch_namespace import device_of, namespace_on, torch
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.types import DTYPES
 from pliant.errors import VerifyError

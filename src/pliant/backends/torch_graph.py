@@ -21,7 +21,7 @@ import numpy as np
 
 from pliant.backends.torch_namespace import torch
 from pliant.backends.torch_operators import SAME_DTYPES, check_dtypes, decomposed, line_of, packet_of, users_line
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import DTYPES, SHORT
 from pliant.errors import ArgumentError, DTypeError, PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.aten import OPERATORS, Call

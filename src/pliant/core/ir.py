@@ -16,8 +16,8 @@ from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast, final
 
+from pliant.core.data import frozen
 from pliant.core.family import Family
-from pliant.core.frozen import frozen
 from pliant.core.origin import NOWHERE, Origin, here, swap
 from pliant.core.protocols import Operators
 from pliant.core.scope import traced

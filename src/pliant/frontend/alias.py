@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError

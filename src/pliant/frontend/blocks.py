@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray

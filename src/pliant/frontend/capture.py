@@ -49,7 +49,7 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, reads_item, special
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
-from pliant.frontend.creation import CLASSES, Maker, NumPyNamespace, UfuncMaker, made_by
+from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, class_called, made_by
 from pliant.frontend.draws import drawing, drawn_once, of_numpy
 from pliant.frontend.elements import Elements
 from pliant.frontend.evaluated import evaluated
@@ -315,7 +315,7 @@ class Reader(Elements):
                 return shown_later if is_trial() else fn
             if fn in HEAPS:
                 return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
-            known = BUILTINS.get(fn) or CLASSES.get(fn) or (fn if type(fn) is UfuncMaker else None)
+            known = BUILTINS.get(fn) or class_called(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
             made = known or making(fn, lists.knowing(fn))

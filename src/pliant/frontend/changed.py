@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.growing import Before, Growing, Grown

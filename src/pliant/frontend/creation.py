@@ -45,7 +45,7 @@ from pliant.frontend.strides import (
     later_order,
     separate,
 )
-from pliant.frontend.tracing import is_tracing, not_plain
+from pliant.frontend.tracing import is_other, is_tracing, not_plain
 from pliant.frontend.whose import is_followed
 
 
@@ -210,7 +210,6 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.linspace: ranges.linspace,
     np.isscalar: isscalar,
     np.lib.stride_tricks.as_strided: windows.as_strided,
-    **asserted.TRACED,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
@@ -269,7 +268,7 @@ class Maker:
                 if above is not None:
                     return above.__array_function__(function, (type(above),), args, options)
                 return TracedArray.dispatch.function(function, args, options)
-            return TRACED.get(function, function)(*args, **options)
+            return (TRACED.get(function) or asserted.traced(function) or function)(*args, **options)
         seen = [_entered(a) for a in args]
         if any(s is not a for s, a in zip(seen, args, strict=True)):  # met outside: it is read anew at every call
             return self(*seen, **options)
@@ -391,8 +390,12 @@ def made_by(value: Any) -> Maker | UfuncMaker | None:
     return _maker(value) if is_function and module.partition(".")[0] == "numpy" and not is_followed(value) else None
 
 
-def _other(kind: Any) -> Callable[..., Any]:
-    """A class of arrays that are no plain ones, called."""
+def class_called(kind: Any) -> Callable[..., Any] | None:
+    """What traced functions call instead of one of NumPy's classes of arrays; None for anything else."""
+    if kind is np.ndarray:
+        return _uninitialised
+    if not isinstance(kind, type) or not is_other(kind):
+        return None
 
     def made(*_: Any, **__: Any) -> Any:
         raise not_plain(kind)
@@ -410,9 +413,3 @@ def _uninitialised(
             hint="use np.frombuffer outside, and pass the array",
         ).at(("here", here()))
     return Maker(np.empty)(shape, dtype, order or "C")
-
-
-CLASSES: Final[dict[Any, Callable[..., Any]]] = {
-    np.ndarray: _uninitialised, **{kind: _other(kind) for kind in (np.matrix, np.ma.MaskedArray)},
-}  # fmt: skip
-"""What traced functions call instead of classes of arrays."""

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.errors import ArgumentError
 from pliant.frontend.alias import groups_of
 from pliant.frontend.program import Program

@@ -11,7 +11,7 @@ from functools import partial
 from types import CellType, FunctionType, MethodType
 from typing import Any, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes

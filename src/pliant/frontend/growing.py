@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NoReturn, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.kinds import is_of
 from pliant.frontend.sharing import Closed

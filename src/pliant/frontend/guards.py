@@ -8,11 +8,12 @@ import gc
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.core.data import mutable
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
@@ -31,7 +32,7 @@ _CHANGEABLE: Final = 1 << 9  # of the flags of classes: made by Python, not by C
 
 
 @final
-@dataclass
+@mutable
 class Box:
     """A holder of one object, for guards on what is no global and no cell."""
 
@@ -39,7 +40,7 @@ class Box:
 
 
 @final
-@dataclass
+@mutable
 class Slot:
     """An object whose attribute is guarded, for guards on what is in no dict."""
 
@@ -47,7 +48,7 @@ class Slot:
 
 
 @final
-@dataclass
+@mutable
 class Guards:
     """What a compiled program assumes about the world outside its arguments."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.ops.strided import strided

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast, final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from pliant.core.data import frozen
 from pliant.frontend.array import TracedArray, weak_kind
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.tracing import Storage, strides_of
@@ -27,7 +28,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...]]  # shape and strides, in elemen
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Later:
     """Strides that NumPy is asked for when they are needed: of result `number` of a call."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias, cast, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 from pliant.core.ir import Value
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
@@ -176,7 +176,7 @@ def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Ou
 
 
 @final
-@dataclass
+@mutable
 class _Returned:
     """The results that a program needs for what its function returns."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast, final
 
 import numpy as np
 
+from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.origin import Origin
 from pliant.core.types import DTYPES
@@ -34,7 +35,7 @@ from pliant.rewrite.explain import Log
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Program:
     """What `trace_program` returns: the IR, and how arguments and results map to it."""
 

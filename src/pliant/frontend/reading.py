@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from pliant.core.build import number_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, ReshapeLens, SliceLens
 

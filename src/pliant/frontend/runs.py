@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.sizes import Size, divided, larger, size_of, smaller, wrapped

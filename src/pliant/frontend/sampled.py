@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import NOWHERE, at
 from pliant.frontend.array import TracedArray

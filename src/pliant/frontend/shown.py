@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.origin import Origin
 from pliant.errors import beyond
 from pliant.frontend.view import BlockLens, Lens, SliceLens

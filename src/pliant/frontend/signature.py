@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 import optree
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import NOWHERE, DTypeError

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.frontend.kinds import is_of, is_table
 from pliant.frontend.signature import unflatten
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import optree
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Values
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import TracedValueError, UnsupportedError

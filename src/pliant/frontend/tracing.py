@@ -6,12 +6,13 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from pliant.core.data import mutable
 from pliant.core.ir import Value, const, param
 from pliant.core.origin import here
 from pliant.core.scope import Scope, scope
@@ -23,7 +24,7 @@ from pliant.rewrite.explain import Log
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Storage:
     """One allocation of the user's program: what it holds now.
 
@@ -88,7 +89,7 @@ ROOM: Final = 1 << 10  # elements of a list that nothing bounds, at first
 
 
 @final
-@dataclass
+@mutable
 class Lengths:
     """Those of lists that conditions extend: whether they have to be known, and whether some were not; see
     `control.fronts`. room: how many elements a list may have to which steps add whose number nothing bounds, 0 if none
@@ -100,7 +101,7 @@ class Lengths:
 
 
 @final
-@dataclass
+@mutable
 class Needs:
     """Which integer arguments are known, and what tells which others would have to be; see `needs`."""
 
@@ -127,7 +128,7 @@ class Needs:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Trace:
     """A function being traced: arrays that became implicit arguments, and writes so far."""
 
@@ -296,14 +297,20 @@ def check_plain(array: Any) -> None:
 
 _MEANINGS: Final = ("__mul__", "__array_ufunc__")
 _OTHERS: Final = {
-    np.matrix: ("np.matrix", "use arrays, and A @ B for products; np.asarray(M) makes one of a matrix"),
-    np.ma.MaskedArray: ("np.ma.MaskedArray", "use an array and its mask: np.where(mask, 0, x), x[~mask]"),
+    "numpy.matrix": ("np.matrix", "use arrays, and A @ B for products; np.asarray(M) makes one of a matrix"),
+    "numpy.ma.MaskedArray": ("np.ma.MaskedArray", "use an array and its mask: np.where(mask, 0, x), x[~mask]"),
 }
+
+
+def is_other(kind: type) -> bool:
+    """Whether it is one of NumPy's classes of arrays that are no plain ones; asks without importing np.ma."""
+    return f"{kind.__module__}.{kind.__qualname__}" in _OTHERS
 
 
 def not_plain(kind: type) -> UnsupportedError:
     """The error of a class of arrays that means other things by operators than plain ones."""
-    name, hint = _OTHERS.get(kind, (kind.__name__, "np.asarray(x) makes a plain array"))
+    of_name = f"{kind.__module__}.{kind.__qualname__}"
+    name, hint = _OTHERS.get(of_name, (kind.__name__, "np.asarray(x) makes a plain array"))
     return UnsupportedError(f"{name} is not supported in a traced function", hint=hint).at(("here", here()))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, param
 from pliant.core.origin import ParameterOrigin, at
 from pliant.core.types import DTYPES, Type

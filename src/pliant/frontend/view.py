@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, operators
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError

@@ -9,9 +9,10 @@ their order.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias, final
 
+from pliant.core.data import mutable
 from pliant.core.types import Type
 from pliant.kernel.cost import FAR, rows_in_block
 from pliant.kernel.ir import (
@@ -82,7 +83,7 @@ Place: TypeAlias = tuple[Buffer | None, Affine]
 
 
 @final
-@dataclass
+@mutable
 class Member:
     """A step over rows: its loops over them, and what memory it writes, and touches elsewhere than in its own row."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 from pliant.kernel.nest import Delay, FoldShape, Nest, Root, Split
 from pliant.kernel.scalars import (
     Affine,
@@ -53,7 +53,7 @@ __all__ = [
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Rows:
     """Nests with a common outer loop: what one makes of a row the next reads while it is in cache."""
 
@@ -72,7 +72,7 @@ class Rows:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Fill:
     """Statements that fill one buffer in an order of their own."""
 
@@ -93,7 +93,7 @@ class Fill:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Copy:
     """Moves an array, because `out` could not be made where `source` lies, or the other way round."""
 
@@ -125,7 +125,7 @@ class Matrix:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Product:
     """out[b] = left[b] @ right[b] by BLAS; `batch` are the extents of the batch axes.
 
@@ -158,7 +158,7 @@ class Product:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Host:
     """A primitive evaluated by its array rule, in Python; `site` is for what that raises."""
 
@@ -179,7 +179,7 @@ class Host:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Routine:
     """A primitive that the target computes by code of its own, matrix by matrix; `site` is for its failure.
 
@@ -231,7 +231,7 @@ class Roles:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Run:
     """A loop or a branch: `parts` are the programs of the functions it holds, in their order.
 
@@ -260,7 +260,7 @@ RowStep = Nest | Fill | Product | Routine
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Blocks:
     """Steps that run for a block of rows at a time: what one makes of a block the next reads while it is in cache.
 
@@ -292,7 +292,7 @@ Step = Nest | Rows | Blocks | Fill | Product | Host | Routine | Run | Copy
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Program:
     """Steps in order, and the buffers that carry values between them and the caller."""
 

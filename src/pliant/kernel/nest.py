@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 from pliant.kernel.cost import cost_of
 from pliant.kernel.scalars import Affine, Buffer, Load, Region, Scalar, Var, root_of
 
@@ -30,7 +30,7 @@ class FoldShape:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Root:
     """A value that a nest computes: at each point of its space, or folded over some loops.
 
@@ -59,7 +59,7 @@ class Root:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Delay:
     """A root is written this many steps of the outermost loop at a time, and only when the next ones
     have been computed, so that these still find what was there before. `ring` holds two such parts."""
@@ -70,7 +70,7 @@ class Delay:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Split:
     """A step runs in parts, of `size` steps of a loop each, in any order and at the same time.
 
@@ -90,7 +90,7 @@ class Split:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Nest:
     """Loops over one space that compute several roots. `lengths`: where a loop ends earlier, if it does."""
 

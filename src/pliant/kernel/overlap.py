@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Fold, Load, Nest, Root, Scalar, Var
 from pliant.kernel.schedule import scalars, varies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.origin import Origin
 from pliant.kernel.ir import Buffer, Copy, Program, root_of, writes
 

@@ -9,9 +9,10 @@ lie where it should is copied, by a step of its own that says why.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Param
 from pliant.kernel.ir import (
     Buffer,
@@ -40,7 +41,7 @@ SMALL: Final = 64  # bytes; less is not worth the search
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Homes:
     """Memory that a program may use besides its own.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 if TYPE_CHECKING:
     from pliant.core.origin import Origin

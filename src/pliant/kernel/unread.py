@@ -9,10 +9,10 @@ Such rests are not filled. They hold anything, so all that is made of them must 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Param, Value, nodes
 from pliant.kernel.lengths import Limits
@@ -72,7 +72,7 @@ def _takes(user: Node, stack: Value, rows: int, end: End, names: _Names) -> bool
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Names:
     """Numbers for expressions of several functions: equal ones for the same operations on what has the same name."""
 

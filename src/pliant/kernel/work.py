@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.cost import price_of
 from pliant.kernel.ir import (
     Apply,

@@ -9,10 +9,10 @@ only add to the same places, which nobody reads.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 from pliant.core.ir import Const, Node, Param, Value
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock
@@ -55,7 +55,7 @@ class Access:
 
 
 @final
-@dataclass
+@mutable
 class Steps:
     """A loop, read node by node: what varies from step to step, and what is accessed.
 

@@ -20,7 +20,7 @@ from typing import Final, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, substitute
 from pliant.ops.accesses import is_one, is_write, starts_of

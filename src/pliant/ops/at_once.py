@@ -12,9 +12,10 @@ along their last axis, whatever the order of the user's loops, and no step costs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
+from pliant.core.data import mutable
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Param, Value, Values, const
 from pliant.core.origin import at
@@ -86,7 +87,7 @@ def pays(steps: Steps) -> bool:
 
 
 @final
-@dataclass
+@mutable
 class Lanes:
     """What the values of a loop's body are for all steps, and whether they have an axis of lanes.
 

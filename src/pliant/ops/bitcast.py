@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Value, const
 from pliant.core.types import DTYPES, REAL_OF, Type, itemsize
 from pliant.errors import DTypeError

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Namespace, Op, Value, Values, substitute
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar, final
 
 from pliant.core.build import expanded, hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import ArgumentError

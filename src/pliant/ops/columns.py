@@ -13,11 +13,12 @@ loops take the array as the outer one has it. Derivatives are derived from such 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
+from pliant.core.data import frozen, mutable
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Function, Node, Op, Param, Value, Values, rebuild
 from pliant.core.origin import at
@@ -62,7 +63,7 @@ def columns_as_rows(fn: Function) -> Function:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Site:
     """A block of an array that is read or written, and how often in a step of the outermost loop."""
 
@@ -135,7 +136,7 @@ def _carried(loop: Loop, n: int) -> list[int]:
 
 
 @final
-@dataclass
+@mutable
 class Use:
     """The blocks of an array that a function reads and writes, and the results that it is then."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values, const, nodes, substitute
 from pliant.core.scope import scope

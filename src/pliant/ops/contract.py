@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError

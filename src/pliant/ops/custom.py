@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast, final
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values
 from pliant.core.parse import Parser

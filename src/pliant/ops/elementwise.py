@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, rebuild
 from pliant.core.origin import at

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Function, Node, Op, Value
 from pliant.core.origin import at

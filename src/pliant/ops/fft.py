@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
 from pliant.errors import DTypeError, ShapeError

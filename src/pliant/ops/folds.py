@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final, final
 
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, out_of_range

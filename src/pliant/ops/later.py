@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Node, Value
 from pliant.core.types import Type
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual

@@ -18,7 +18,7 @@ from typing import Any, cast, final
 
 from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Tangents, Value, Values, nodes, substitute
 from pliant.core.scope import scope

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from pliant.core.build import hint_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values
 from pliant.core.parse import Parser
 from pliant.core.print import Printer

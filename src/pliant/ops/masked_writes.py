@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, const
 from pliant.ops.bits import logical_not
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock, UpdateBlock

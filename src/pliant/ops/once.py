@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, cast, final
 
 from pliant.core.build import hint_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, nodes, param, rebuild, substitute
 from pliant.core.origin import at

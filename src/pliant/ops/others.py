@@ -13,7 +13,7 @@ import math
 from typing import Final, final
 
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError

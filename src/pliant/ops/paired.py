@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.compare import not_zero_of_made

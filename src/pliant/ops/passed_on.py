@@ -15,7 +15,7 @@ from typing import Final, cast, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Function, Node, Param, Value, Values, const, nodes, substitute
 from pliant.core.origin import at

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Value
 from pliant.ops.block import Block, BlockWrite
 from pliant.ops.elementwise import Add, Mul, Neg, Sub
@@ -27,7 +28,7 @@ DEPTH: Final = 12
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Form:
     """start + Σ factor·variable."""
 
@@ -55,7 +56,7 @@ class Form:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Scene:
     """What is known in one run of some code: numbers as forms, and forms that are at least zero.
 

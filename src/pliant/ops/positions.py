@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError

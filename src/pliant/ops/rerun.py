@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Node, Op, Param, Value, Values, nodes, rebuild
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.custom import pick, require, spread, types_of

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, cast, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Node, Value, Values, const, substitute
 from pliant.core.types import Type
 from pliant.ops.custom import pick

@@ -11,10 +11,11 @@ their order; and rows at places known before the loop are added to those of a sm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Final, cast, final
 
+from pliant.core.data import mutable
 from pliant.core.ir import Function, Node, Value, Values
 from pliant.core.types import Type
 from pliant.ops.contract import Dot
@@ -62,7 +63,7 @@ def _has_candidates(fn: Function, node: Node) -> bool:
 
 
 @final
-@dataclass
+@mutable
 class _Plan:
     """What to write otherwise of what depends on the results of a node."""
 

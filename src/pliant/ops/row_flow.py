@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, cast, final
 
+from pliant.core.data import mutable
 from pliant.core.ir import Function, Node, Op, Value, Values
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise
@@ -40,7 +41,7 @@ WIDE: Final = 8  # elements of a row that are computed together
 
 
 @final
-@dataclass
+@mutable
 class Flow:
     """What becomes of the rows of a loop."""
 

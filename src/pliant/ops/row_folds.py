@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Node, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Node, Value, Values, const
 from pliant.ops.compare import less, maximum, minimum
 from pliant.ops.elementwise import add

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Node, Value
 from pliant.ops.base import Movement
 from pliant.ops.elementwise import Div, Mul, Neg

@@ -10,10 +10,11 @@ it is cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
 from pliant.core.build import hint_of, trace
+from pliant.core.data import mutable
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Const, Function, Node, Op, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
@@ -52,7 +53,7 @@ def rows_inside(fn: Function) -> Function:
 
 
 @final
-@dataclass
+@mutable
 class Inward:
     """What of the operands of a loop is made in it."""
 

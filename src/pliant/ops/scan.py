@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import Maximum, Minimum, equal, isnan

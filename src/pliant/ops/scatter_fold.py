@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError

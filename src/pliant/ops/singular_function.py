@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Tangents, Value, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError

@@ -13,7 +13,7 @@ from typing import final
 
 from pliant.core import ir
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.compare import equal, less, maximum

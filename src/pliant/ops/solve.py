@@ -6,7 +6,7 @@ import math
 from typing import Any, Final, final
 
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.ops.base import Linear, sum_of

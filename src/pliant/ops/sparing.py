@@ -7,7 +7,7 @@ from typing import final
 
 from pliant.core import ir
 from pliant.core.build import expanded, hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Node, Tangents, Value, Values
 from pliant.ops.compare import equal, maximum, minimum
 from pliant.ops.custom import pick, spread

@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any, ClassVar, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Value
 from pliant.ops.base import Unary
 from pliant.ops.transcendental import exp

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
 from pliant.errors import ShapeError

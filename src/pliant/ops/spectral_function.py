@@ -15,7 +15,7 @@ from functools import reduce
 from typing import final
 
 from pliant.core.build import abstract
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Node, Tangents, Value, Values, const, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Param, Value, const, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope

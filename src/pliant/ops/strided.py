@@ -6,7 +6,7 @@ import math
 from typing import Any, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError

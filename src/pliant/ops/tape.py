@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.base import can_be_read, sum_of

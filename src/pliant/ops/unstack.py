@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeAlias, cast, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of, map_functions
 from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, rebuild, substitute
 from pliant.core.scope import scope

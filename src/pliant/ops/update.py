@@ -9,7 +9,7 @@ from math import gcd
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Number, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError

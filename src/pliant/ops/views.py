@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock

@@ -8,7 +8,7 @@ from typing import Any, cast, final
 
 from pliant.core import ir
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values, nodes, substitute
 from pliant.core.scope import scope
 from pliant.core.types import Type

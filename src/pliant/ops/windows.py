@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value
 from pliant.core.types import Type
 from pliant.errors import ShapeError

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any, Final, TypeAlias, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Node, Number, Op, Param, Value, const, nodes, rebuild
 from pliant.core.types import Type, real_dtype
 from pliant.errors import ContradictionError, RewriteError

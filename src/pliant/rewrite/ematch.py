@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Number, Op, Pattern
 from pliant.rewrite.egraph import Term
 from pliant.rewrite.match import kind_of, same_number

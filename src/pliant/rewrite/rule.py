@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from importlib import import_module
 from pickle import PicklingError
 from types import FunctionType
 from typing import Any, Literal, TypeAlias, cast, final, overload
 
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Op, Pattern, Value, const
 from pliant.core.origin import CodeOrigin, Origin, here
 from pliant.errors import RewriteError
@@ -30,7 +31,7 @@ Step: TypeAlias = "Callable[[Value], Replacement]"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """One identity: what a value may become, and why that is right.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Op, Value, rebuild
 from pliant.core.origin import derived, swap
 from pliant.errors import DTypeError, RewriteError, ShapeError

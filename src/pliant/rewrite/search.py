@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, final
 
 from pliant.core.build import abstract
+from pliant.core.data import mutable
 from pliant.core.ir import Const, Function, Node, Param, Value
 from pliant.core.scope import scope
 from pliant.rewrite.egraph import EGraph, Fold, Price, Term
@@ -27,7 +27,7 @@ HALVINGS: Final = 6
 
 
 @final
-@dataclass
+@mutable
 class Report:
     """What searches found: e-graphs, their terms and classes, and how many of them were complete."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final, cast, final
 from pliant.backends.from_jax.control import closed
 from pliant.backends.from_jax.walk import HolderRule, Walk, type_of, unsupported
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type
 from pliant.ops.custom import CustomJvp, CustomVjp, Wrapper, lifted, pick, spread, types_of

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from pliant.backends.from_jax.walk import Rule
 from pliant.core.build import trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, const
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError

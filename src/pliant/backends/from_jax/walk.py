@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pliant.core.build import abstract, free_values
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, param
 from pliant.core.origin import here
 from pliant.core.scope import scope

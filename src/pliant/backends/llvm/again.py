@@ -21,7 +21,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.values import Val
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Load, Loop, Scalar, Store, Var, root_of
 from pliant.kernel.schedule import depth_of, regions

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.streams import LINE, Edges
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.cost import FAR
 from pliant.kernel.ir import Apply, Load, Root, Scalar, Var, root_of

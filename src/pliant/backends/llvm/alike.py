@@ -15,12 +15,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.products import SHARED, is_small
 from pliant.backends.llvm.width import is_narrow
+from pliant.core.data import frozen, mutable
 from pliant.kernel.ir import (
     Affine,
     Buffer,
@@ -49,7 +50,7 @@ FEWEST: Final = 128  # scalars of a step, its loops unrolled, beside which a cal
 
 
 @final
-@dataclass
+@mutable
 class Form:
     """What a step's code depends on, in `words`, and what it is given: `buffers` with their places in memory, and the
     first element of each place that it names."""
@@ -158,7 +159,7 @@ class Form:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Alike:
     """A step of which there is another one alike: its form, and the function of both."""
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
 from pliant.backends.llvm.blas import by_one_thread, emit_stack, is_alone
@@ -21,6 +21,7 @@ from pliant.backends.llvm.nests import emit_loops, emitters_of
 from pliant.backends.llvm.parts import word
 from pliant.backends.llvm.pool import parallel
 from pliant.backends.llvm.values import literal
+from pliant.core.data import mutable
 from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import Affine, Blocks, Checked, Fill, Nest, Product, Root, Routine, RowStep, Var, writes
 from pliant.kernel.product import stack_of
@@ -29,7 +30,7 @@ PARAMETERS: Final = "ptr noalias %table, ptr noalias %frame, ptr noalias %room, 
 
 
 @final
-@dataclass
+@mutable
 class Block:
     """The function of a block for some steps."""
 

@@ -7,13 +7,14 @@ next column's largest element is found on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import Panel, divisor, is_zero, size_of
 from pliant.backends.llvm.values import Parts, float_text, llvm_type
+from pliant.core.data import frozen
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
 
@@ -56,7 +57,7 @@ def steps(e: Emitter, panel: Panel, end: int, body: Callable[[Panel, str], None]
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """A variable of the program."""
 

@@ -6,14 +6,14 @@ bits of x:   sign | exponent + bias | mantissa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 from pliant.backends.llvm.formulas import intrinsic
 from pliant.backends.llvm.values import Writer, float_text, llvm_type
+from pliant.core.data import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Format:
     """The integer type of the bits, how many are the mantissa's, and the greatest exponent, which is the bias too."""
 

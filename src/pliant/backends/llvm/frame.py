@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.data import frozen
 from pliant.core.types import Type
 from pliant.kernel.site import Site
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Segment:
     """Native code between two host calls: the LLVM function's name and about how long it runs."""
 
@@ -20,7 +20,7 @@ class Segment:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Frame:
     """A program as its callers see it."""
 

@@ -17,7 +17,7 @@ from pliant.backends.llvm.made_once import lock, made_once
 from pliant.backends.llvm.unlocked import emit_object, run_passes
 from pliant.backends.llvm.workers import available, in_parallel
 from pliant.backends.store import key_of, packed, store, unpacked
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
 VERSIONS: Final = f"pliant code 7, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.values import llvm_type
+from pliant.core.data import frozen
 from pliant.kernel.ir import Affine, Buffer, Var, root_of, strides_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ BYTES: Final = {"f32": 4, "f64": 8}
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Lanes:
     """Operations on vectors of `count` numbers of one dtype."""
 

@@ -6,7 +6,7 @@ Of complex matrices the real and the imaginary parts lie apart. What does not fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, final
 
@@ -14,6 +14,7 @@ from pliant.backends.llvm.lanes import BYTES
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.tiles import BLOCK, turned
 from pliant.backends.llvm.values import Parts, float_text, llvm_type, parts_of
+from pliant.core.data import frozen
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Affine, Buffer, Var, root_of
 from pliant.ops.elementwise import Div
@@ -26,7 +27,7 @@ WIDEST: Final = 4  # vectors of a row that are at hand at the same time
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Piece:
     """Operations on the numbers of one vector of a row: `count` columns from `first` on, in `width` lanes."""
 
@@ -148,7 +149,7 @@ def is_zero(e: Emitter, dtype: str, x: Parts) -> str:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Panel:
     """A matrix of a dtype in local memory. skipped: vectors at the beginning of each row that are left out."""
 

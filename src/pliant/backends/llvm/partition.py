@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 MOST: Final = 4
 """Modules of one program at most: each has to be read and set up."""

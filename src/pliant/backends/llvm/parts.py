@@ -7,7 +7,7 @@ loops. The caller looks at the indices, and puts folds together in the order of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, final
 
 from pliant.backends.llvm.accumulator import Accumulator
@@ -15,6 +15,7 @@ from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.nests import NestEmitter, alive, emit_loops, emitters_of
 from pliant.backends.llvm.pool import parallel
+from pliant.core.data import mutable
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Checked, Nest, Root, Split, Var, writes
 from pliant.kernel.split import room_of
@@ -24,7 +25,7 @@ FRAME: Final = -1  # the slot of arrays in it
 
 
 @final
-@dataclass
+@mutable
 class Frame:
     """What lies at which word of the frame."""
 

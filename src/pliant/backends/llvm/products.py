@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, final
 
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.lanes import BYTES, Lanes
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.values import llvm_type
+from pliant.core.data import frozen
 from pliant.kernel.ir import Affine, Product, Var
 
 DEEPEST: Final = 64  # terms; with more, BLAS is as fast
@@ -112,7 +113,7 @@ def repeat(e: Emitter, count: int, body: Callable[[Affine], None]) -> None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Block:
     """Code for some columns of a product; these, the left operand and the result begin at the places given."""
 

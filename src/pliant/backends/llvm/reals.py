@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from pliant.backends.llvm.values import float_text, llvm_type
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter

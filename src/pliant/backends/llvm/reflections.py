@@ -12,7 +12,7 @@ from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import Panel, Piece, conjugate, divisor, is_zero
 from pliant.backends.llvm.reals import Condition, Real, Variable, real
 from pliant.backends.llvm.values import Parts, llvm_type
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Buffer, Routine, Var
 

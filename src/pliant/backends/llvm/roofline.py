@@ -19,7 +19,7 @@ import numpy as np
 from pliant.backends.llvm.jit import VERSIONS, Code, host_target
 from pliant.backends.llvm.values import llvm_type
 from pliant.backends.store import key_of, store
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 COPIES: Final = (1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26)  # bytes: in the caches, then in none
 CHAINS: Final = 12  # sums at a time, since an addition takes some cycles and a core has several adders

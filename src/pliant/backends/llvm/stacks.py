@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 from pliant.backends.llvm.squares import LEAST, SIDE, SQUARE
 from pliant.backends.llvm.tiles import turned
+from pliant.core.data import frozen
 from pliant.core.types import Type, itemsize
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
 
@@ -31,7 +32,7 @@ SIMPLE: Final = (Load, Apply, Literal, FromIndex)
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Row:
     """Elements of a buffer that one step touches: `count` from `place` on, where inner loops are at 0."""
 
@@ -46,7 +47,7 @@ class Row:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Stack:
     """How a loop is run: local memory and the rows that it holds, those that are read and those that are written; and
     where loads and roots find their elements in it, for the lane at hand."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias, final
 
 from pliant.backends.llvm.lines import Lines
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import Type, itemsize
 
 Place: TypeAlias = "tuple[str, tuple[int, ...] | None]"  # of an array, and its strides in bytes if it is not row-major

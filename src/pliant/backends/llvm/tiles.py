@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.streams import LINE, Edges, line_before
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Load, Root, Var
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, final
 from pliant.backends.llvm.conversion import convert_real
 from pliant.backends.llvm.quotient import has_fused
 from pliant.backends.llvm.reals import Real, real
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import is_traced

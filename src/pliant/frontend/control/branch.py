@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, MappingView, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, cast, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
@@ -96,7 +96,7 @@ def _followed(block: Block | None, rest: Block, names: Sequence[str]) -> Signal 
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Raised:
     """A block of a branch that the user's function leaves by an exception; it may print before."""
 

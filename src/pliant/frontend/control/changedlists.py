@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast, final
 
+from pliant.core.data import mutable
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of
@@ -19,7 +19,7 @@ from pliant.frontend.tracing import current
 
 
 @final
-@dataclass
+@mutable
 class Lists:
     """The lists that a step changes, and what the plan for it says of them. entry: what is where before the loop."""
 

@@ -9,10 +9,10 @@ for z in noise:                     x is carried as what it holds, with whether 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
@@ -39,7 +39,7 @@ class Slots(Protocol):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Bound:
     """A name that is read after the loop: the array that it is bound to before it, before a step and after a step, and
     how to make what it is bound to after the loop."""

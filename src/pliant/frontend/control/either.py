@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, cast, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.strides import common_order, order_of
@@ -27,7 +27,7 @@ class Owner(Protocol):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Way:
     """An array that a name may be bound to, and whether it is."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final, Protocol, final
 
+from pliant.core.data import mutable
 from pliant.core.ir import Value, const, param
 from pliant.core.types import Type, itemsize
 from pliant.frontend.control.fronts import Form, extent_of, length_of
@@ -19,7 +20,7 @@ from pliant.ops.compare import less
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Filling:
     """A list, what it holds before the loop, and what the steps make of it: `fewest` elements more each, and `more` at
     most. `form` holds what it is before and after a step. room: for how many elements, if nothing bounds the number of

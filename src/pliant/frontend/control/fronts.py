@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, cast, final
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type

@@ -6,9 +6,9 @@ dp[i][j] = dp[i - 1][k] + 1           `dp[i]` is a list of the elements of a row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast, final
 
+from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
@@ -25,7 +25,7 @@ from pliant.frontend.tracing import Storage, current
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Row:
     """A list that was read at a traced place of a list of lists."""
 

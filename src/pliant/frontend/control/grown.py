@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias, cast, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
@@ -48,7 +49,7 @@ class Slots(Protocol):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rows:
     """An allocation of a step as a row of an array: row `start` + `step`·t after step t."""
 

@@ -12,11 +12,12 @@ carries; where none is read, there is no such array, and the loop stacks what is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any, Final, cast, final
 
 from pliant.core import ir
+from pliant.core.data import mutable
 from pliant.core.ir import Value, param
 from pliant.core.origin import here
 from pliant.core.types import Type
@@ -51,7 +52,7 @@ class Prefix:
 
 
 @final
-@dataclass
+@mutable
 class Element:
     """What the elements of a list have in common."""
 
@@ -65,7 +66,7 @@ class Element:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Growth:
     """A list that each step adds `more` elements to. `element` is None where they are not alike. The arrays hold them
     in the order in which they were added, which is the reverse of that of the list where they are put in front."""

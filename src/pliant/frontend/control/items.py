@@ -8,7 +8,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import Type

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import negated

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias, final
 
+from pliant.core.data import frozen
 from pliant.frontend.control.calls import FOLDS
 from pliant.frontend.control.names import BINDER, Loop, always, bound, bound_by, captured, loads, own
 
@@ -38,7 +39,7 @@ class Live:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Flow:
     """What is read from a place in a block on; `found` is filled with what is read after each loop."""
 

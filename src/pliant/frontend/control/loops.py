@@ -10,7 +10,7 @@ from itertools import islice
 from types import CodeType
 from typing import Any, Final, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray

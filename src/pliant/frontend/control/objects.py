@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, TypeAlias, cast, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.frontend import signature
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.ornone import OrNone

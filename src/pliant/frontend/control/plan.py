@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter as Counted
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 from pliant.core.ir import Const, Value, Values, param
 from pliant.core.origin import Origin
 from pliant.core.types import Type
@@ -78,7 +78,7 @@ class Tree:
 
 
 @final
-@dataclass
+@mutable
 class Carry:
     """A value that goes from step to step; `first` is what it starts from: a value, an array or number, what
     makes a value, or None for zeros that nobody reads."""
@@ -97,7 +97,7 @@ class Carry:
 
 
 @final
-@dataclass
+@mutable
 class Captured:
     """A step that keeps the state."""
 
@@ -126,7 +126,7 @@ class Captured:
 
 
 @final
-@dataclass
+@mutable
 class Plan:
     """What a step changes, as far as known. `step(index, j)` runs the j-th of the steps that are traced together."""
 

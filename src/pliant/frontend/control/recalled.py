@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, cast, final
 
 import numpy as np
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import induction

@@ -6,11 +6,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CellType
 from typing import Any, Final, TypeVar, final
 
 from pliant.core.build import abstract, free_values
+from pliant.core.data import frozen, mutable
 from pliant.core.ir import Function, Value, Values
 from pliant.core.origin import Origin, here
 from pliant.core.scope import scope
@@ -25,7 +26,7 @@ CHANGED: Final = "__pliant_changed__"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Something that the user's function can change: a local name, an item, an attribute, or all items
     of a container. Two are equal if they are the same place."""
@@ -131,7 +132,7 @@ _regions = _Regions()
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Region:
     """A part of a function, run on trial."""
 
@@ -266,7 +267,7 @@ def depth() -> int:
 
 
 @final
-@dataclass
+@mutable
 class Outcome:
     """What a block did in a region."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.origin import Origin
 from pliant.frontend.tracing import Trace, current, is_tracing
 

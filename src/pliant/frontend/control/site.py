@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType
 from typing import Any, Final, final
 
+from pliant.core.data import mutable
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, joined
@@ -23,7 +24,7 @@ LIMIT: Final = 10_000  # copies of a body
 
 
 @final
-@dataclass
+@mutable
 class Site:
     """A loop of the user's program, being run."""
 

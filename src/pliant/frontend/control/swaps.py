@@ -7,9 +7,9 @@ the two arrays each name is bound to, and what each array holds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
+from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
@@ -25,7 +25,7 @@ Recipe: TypeAlias = Callable[[Values], Any]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Name:
     """A name that is bound to `first` before the loop, to `head` before the step and to `after` after it;
     carry n is what its array holds."""

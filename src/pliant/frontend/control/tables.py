@@ -12,10 +12,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any, Final, final
 
+from pliant.core.data import mutable
 from pliant.core.ir import Value, param
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
@@ -206,7 +207,7 @@ def arrays_in(elements: Sequence[Any]) -> list[TracedArray]:
 
 
 @final
-@dataclass(eq=False)
+@mutable(eq=False)
 class Table:
     """A list that the steps of a loop change, or a list of lists of numbers, and what it holds before them."""
 

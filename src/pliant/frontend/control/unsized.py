@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core import ir
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, const, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import final
 
 from pliant.core.build import number_of
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Value, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.tracing import Storage

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, broadcast_shapes
 from pliant.frontend.failures import fail_if
@@ -79,13 +77,23 @@ def assert_(val: Any, msg: Any = "") -> None:
     _assert(as_traced(val) != 0, "", msg)
 
 
-TRACED: Final[dict[Any, Callable[..., None]]] = {
-    np.testing.assert_allclose: assert_allclose,
-    np.testing.assert_array_equal: assert_array_equal,
-    np.testing.assert_equal: assert_array_equal,
-    np.testing.assert_array_almost_equal: assert_array_almost_equal,
-    np.testing.assert_almost_equal: assert_almost_equal,
-    np.testing.assert_array_less: assert_array_less,
-    np.testing.assert_: assert_,
+def traced(function: Any) -> Callable[..., None] | None:
+    """The same of traced arrays, if it is a function of np.testing: by name, as that takes a while to import."""
+    is_testing = (getattr(function, "__module__", None) or "").startswith("numpy.testing")
+    return _NAMED.get(function.__name__) if is_testing else None
+
+
+_NAMED: Final[dict[str, Callable[..., None]]] = {
+    "assert_equal": assert_array_equal,
+    **{
+        asserted.__name__: asserted
+        for asserted in (
+            assert_allclose,
+            assert_array_equal,
+            assert_array_almost_equal,
+            assert_almost_equal,
+            assert_array_less,
+            assert_,
+        )
+    },
 }
-"""Function of np.testing → the same of traced arrays."""

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.build import free_values, trace
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.check.faults import fault, named
 from pliant.kernel.check.fills import statements
 from pliant.kernel.check.memory import region_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.order import Level, access, comes_before
 from pliant.kernel.ir import Buffer, Fill, Fold, Load, Loop, Region, Store, Var, root_of

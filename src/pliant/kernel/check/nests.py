@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.order import Access, Level, access, comes_before
 from pliant.kernel.ir import Blocks, Buffer, Fold, Load, Nest, Root, Var, root_of, writes

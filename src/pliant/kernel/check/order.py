@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Checked, Digit, FromIndex, Scalar, Var
 from pliant.kernel.schedule import varies

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.check.faults import fault, named
 from pliant.kernel.check.memory import region_of
 from pliant.kernel.check.nests import Running

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import final
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.memory import region_of

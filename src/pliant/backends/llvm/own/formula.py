@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from pliant.backends.llvm.values import float_text, llvm_type
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 Real: TypeAlias = "Num | float"
 

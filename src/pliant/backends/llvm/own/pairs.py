@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from pliant.backends.llvm.own.formula import Body, Num, Real
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen
 
 
 @final

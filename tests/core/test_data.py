@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import ClassVar
 
 import pytest
 
-from pliant.core.frozen import frozen
+from pliant.core.data import frozen, mutable
 
 
 @frozen
@@ -116,3 +116,72 @@ def test_a_dataclass_may_derive_from_a_frozen_class():
     assert Weighted(1.0, (2,), 3.0) == Weighted(1.0, (2,), weight=3.0) != Weighted(1.0, (2,))
     with pytest.raises(FrozenInstanceError, match="weight"):
         Weighted(1.0).weight = 2.0
+
+
+@mutable
+class Bag:
+    """A field of each kind that changes what its class does."""
+
+    name: str
+    items: list[int] = field(default_factory=list[int])
+    size: int = field(default=0, compare=False)
+    note: str = field(default="", repr=False)
+
+
+@dataclass
+class SameBag:
+    """What the standard library makes of the same fields."""
+
+    name: str
+    items: list[int] = field(default_factory=list[int])
+    size: int = field(default=0, compare=False)
+    note: str = field(default="", repr=False)
+
+
+@pytest.mark.parametrize("cls", [Bag, SameBag])
+def test_instances_of_mutable_classes_change(cls):
+    a, b = cls("a"), cls("a", size=3)
+    assert a == b
+    a.items.append(1)
+    assert a != b
+    assert b.items == [] == cls("c").items
+    b.note = "kept"
+    assert repr(b) == f"{cls.__name__}(name='a', items=[], size=3)"
+    assert cls.size == 0
+    assert not hasattr(cls, "items")
+    assert replace(b, name="d") == cls("d", [], 5, "kept")
+    assert pickle.loads(pickle.dumps(a)) == a
+    with pytest.raises(TypeError, match="hash"):
+        hash(a)
+    del b.note
+    assert b.note == ""
+
+
+def test_instances_compared_by_identity():
+    @mutable(eq=False)
+    class Node:
+        next: Node | None = None
+
+    @frozen(eq=False)
+    class Fixed:
+        x: int
+
+    a, b = Node(), Node()
+    assert a != b
+    assert len({a, b, a}) == 2
+    a.next = a
+    assert "..." in repr(a)
+    assert Fixed(1) != Fixed(1)
+    with pytest.raises(FrozenInstanceError, match="x"):
+        Fixed(1).x = 2
+
+
+def test_what_is_hashed_follows_what_is_compared():
+    @frozen
+    class Key:
+        name: str
+        place: int = field(default=0, compare=False)
+        weight: int = field(default=0, hash=False)
+
+    assert hash(Key("a", 1, 2)) == hash(Key("a", 3, 4)) == hash(("a",))
+    assert Key("a", 1, 2) == Key("a", 3, 2) != Key("a", 1, 4)
