@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.frontend.control.branch import of_each
 from pliant.frontend.control.chosen import is_one_of_two
+from pliant.frontend.control.each import of_each
 from pliant.frontend.control.unbound import is_chosen
 
 

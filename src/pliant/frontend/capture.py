@@ -22,11 +22,12 @@ from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.calls import joined_text, shown_later, spread
 from pliant.frontend.control import lists, methods
-from pliant.frontend.control.branch import in_order, of_each
+from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_callable, is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
+from pliant.frontend.control.each import of_each, operated
 from pliant.frontend.control.effects import (
     CHANGING,
     augmented,
@@ -336,9 +337,9 @@ class Reader(Elements):
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`."""
         if is_one_of_two(x):
-            return of_each(x, lambda one: self.binary(name, one, y))
+            return operated(x, lambda one: self.binary(name, one, y))
         if is_one_of_two(y):
-            return of_each(y, lambda one: self.binary(name, x, one))
+            return operated(y, lambda one: self.binary(name, x, one))
         x, y = self.noted(x), self.noted(y)
         made = lists.combined(name, x, y) if name in _JOINING else None
         if name == "mod" and type(x) is str:

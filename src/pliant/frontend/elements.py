@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists
-from pliant.frontend.control.branch import of_each
 from pliant.frontend.control.chosen import is_one_of_two
+from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in

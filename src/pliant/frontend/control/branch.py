@@ -29,7 +29,7 @@ from pliant.frontend.control.sections import are_equal, are_equal_to
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
-from pliant.frontend.control.unbound import Unbound, is_chosen
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, may_raise, refused
 from pliant.frontend.needs import needing
@@ -207,15 +207,6 @@ def _certain(test: Any) -> Any:
     """A condition, or what it is for certain."""
     found = truth_by_ranges(test.value) if is_open(test) else None
     return test if found is None else found
-
-
-def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
-    """What is made of an object that is one of two, of each by itself."""
-    if not is_chosen(x):
-        return use(x)
-    condition, one, two = x.choice
-    test = with_kind(chosen.known_here(x, condition), TRUTH)
-    return choose(test, lambda: of_each(one, use), lambda: of_each(two, use))
 
 
 def _settled(test: Any, then: B, cells: Sequence[Place]) -> tuple[B, Sequence[Place]]:

@@ -12,9 +12,10 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import slots_of
 from pliant.frontend.control import lists
-from pliant.frontend.control.branch import choose, of_each
+from pliant.frontend.control.branch import choose
 from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.copies import Same, seen_too
+from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index

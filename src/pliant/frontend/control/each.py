@@ -1,0 +1,32 @@
+"""What is made of one of two objects, by a condition known only at run time: of each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.frontend.control.branch import choose
+from pliant.frontend.control.chosen import is_one_of_two, known_here
+from pliant.frontend.control.signals import TRUTH
+from pliant.frontend.control.unbound import is_chosen
+from pliant.frontend.number import is_number, with_kind
+
+
+def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
+    """What is made of an object that is one of two, of each by itself."""
+    if not is_chosen(x):
+        return use(x)
+    condition, one, two = x.choice
+    test = with_kind(known_here(x, condition), TRUTH)
+    return choose(test, lambda: of_each(one, use), lambda: of_each(two, use))
+
+
+def operated(x: Any, use: Callable[[Any], Any]) -> Any:
+    """What an operator makes of one of two numbers or arrays. It changes nothing: where what it makes is no one thing,
+    as of a number and an array, both are computed and can be asked later."""
+    made = of_each(x, use)
+    if not is_chosen(made) or is_one_of_two(made) or not is_one_of_two(x) or not all(map(is_number, x.choice[1:])):
+        return made
+    condition, *parts = x.choice
+    one, two = map(use, parts)
+    return choose(with_kind(known_here(x, condition), TRUTH), lambda: one, lambda: two)
