@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType, FunctionType
-from typing import Protocol, cast, final
+from typing import Final, Protocol, cast, final
 
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*)\s*=(?!=)\s*")
 _PYTHON = os.path.dirname(os.__file__) + os.sep
@@ -227,11 +227,7 @@ def here(skipped: int = 0) -> Origin:
         return override
     frame: FrameType | None = sys._getframe(skipped + 1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        name = frame.f_code.co_filename
-        ours = _ours.get(name)
-        if ours is None:
-            ours = _ours[name] = _is_ours(name)
-        if not ours:
+        if not OURS[frame.f_code.co_filename]:
             return CodeOrigin(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return NOWHERE
@@ -240,20 +236,23 @@ def here(skipped: int = 0) -> Origin:
 def runs_in(library: str) -> bool:
     """Whether the user's innermost frame has called a function of a library, in which this happens."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and _is_ours(name := frame.f_code.co_filename):
+    while frame is not None and OURS[name := frame.f_code.co_filename]:
         if any([f"{sep}{library}{sep}" in name for sep in "/\\"]):
             return True
         frame = frame.f_back
     return False
 
 
-_ours: dict[str, bool] = {}  # by file name: this runs for every value
+@final
+class _Ours(dict[str, bool]):
+    def __missing__(self, name: str) -> bool:
+        inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
+        is_pythons = name.startswith(_PYTHON) and "-packages" not in name
+        libraries = ("numpy", "scipy", "optree", "site-packages/jax", "site-packages\\jax")
+        inside = inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in libraries])
+        self[name] = made = inside or is_pythons
+        return made
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a file belongs to Pliant, NumPy, SciPy, optree, JAX or Python itself."""
-    inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
-    if name.startswith(_PYTHON) and "-packages" not in name:
-        return True
-    libraries = ("numpy", "scipy", "optree", "site-packages/jax", "site-packages\\jax")
-    return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in libraries])
+OURS: Final = _Ours()  # this is asked for every value
+"""Whether a file, by name, belongs to Pliant, NumPy, SciPy, optree, JAX or Python itself."""

@@ -53,14 +53,15 @@ def leaves_needed(error: Exception, needs: Needs) -> tuple[frozenset[int], bool]
 
 
 def values_of(error: BaseException) -> Iterator[Value]:
-    """What would have to be known, the innermost first: errors are replaced by others on their way."""
+    """What would have to be known, the innermost first: errors are replaced by others on their way. Of a function that
+    calls itself without an end, the outermost first: it is the same expression, of what is computed sooner."""
     chain: list[BaseException] = []
     link: BaseException | None = error
     while link is not None and link not in chain:
         chain.append(link)
         link = link.__cause__ or link.__context__
-    for link in reversed(chain):
-        yield from getattr(link, "needs", ())
+    needed = [value for link in reversed(chain) for value in getattr(link, "needs", ())]
+    yield from reversed(needed) if any([isinstance(link, RecursionError) for link in chain]) else needed
 
 
 def _behind(value: Value, needs: Needs) -> frozenset[int]:

@@ -83,6 +83,10 @@ def _trace(
             is_users = is_marked(error)
             more, is_sure = (frozenset[int](), True) if is_users else leaves_needed(error, needs)
             decided = {} if is_users or (more and is_sure) else decided_by(error, needs)
+            if not more and not decided and needs.is_given_up:
+                take_back(needs.left)
+                needs = needs.patient()
+                continue
             if not more and not decided:
                 last = error if first is None or is_users else first
                 last.__dict__[ENDED] = needs

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from typing import Any, ClassVar, Final, final
 
@@ -116,15 +116,28 @@ class Needs:
     wanted: frozenset[int] = frozenset()  # names of numbers that data decide; see `decided`
     places: frozenset[Any] = frozenset()  # expressions that make such
     deciding: Any = None  # what the last trace found of them
+    depth: int = 0  # of conditions known only at run time, at present; see `control.recursion`
+    calls: int = 0  # such conditions below functions that call themselves
+    is_given_up: bool = False  # whether these were too many
+    is_patient: bool = False  # whether there are never too many
+
+    def patient(self) -> Needs:
+        """Those of another trace, which takes as long as it takes."""
+        return replace(self._again(), is_patient=True)
+
+    def _again(self) -> Needs:
+        return Needs(
+            self.known, decides=self.decides, wanted=self.wanted, places=self.places, is_patient=self.is_patient
+        )
 
     def knowing_too(self, more: frozenset[int]) -> Needs:
         """Those of another trace, with more arguments known."""
-        return Needs(self.known | more, decides=self.decides, wanted=self.wanted, places=self.places)
+        return replace(self._again(), known=self.known | more)
 
     def deciding_too(self, numbers: dict[int, Any]) -> Needs:
         """Those of another trace, with more numbers wanted: names, and places, None where there is none."""
         places = self.places | frozenset([place for place in numbers.values() if place is not None])
-        return Needs(self.known, decides=self.decides, wanted=self.wanted | numbers.keys(), places=places)
+        return replace(self._again(), wanted=self.wanted | numbers.keys(), places=places)
 
 
 @final

@@ -42,7 +42,7 @@ def negated(x, c):
     y = 0.0
     if c:
         y = x[:1]
-    return (2 - -y**2) / np.array([1.0, 2.0])
+    return (2 - -(y**2)) / np.array([1.0, 2.0])
 
 
 @pytest.mark.parametrize("shape", [(40,), (40, 1)])

@@ -24,6 +24,7 @@ from pliant.frontend.control.ornone import OrNone, equal
 from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.recursion import under
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.sections import are_equal, are_equal_to
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
@@ -32,7 +33,6 @@ from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, may_raise, refused
-from pliant.frontend.needs import needing
 from pliant.frontend.number import with_kind
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection
@@ -66,7 +66,7 @@ def branch(
     then, cells = _settled(test, then, cells)
     if rest is None:
         return joined(test, then, otherwise, cells)
-    with needing(test.value):
+    with under(test.value):
         return _with_rest(test, then, otherwise, rest, names, jumps, cells)
 
 
@@ -134,7 +134,7 @@ def _one_of(
     test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool,
     truth: int | None = None,
 ) -> Any:  # fmt: skip
-    with needing(test.value):
+    with under(test.value):
         then = narrowed(test, then, cells, holds=True)
         otherwise = narrowed(test, otherwise, cells, holds=False)
         one, two = trial(then, cells), trial(otherwise, cells)
