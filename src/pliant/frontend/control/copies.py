@@ -9,34 +9,51 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.control.objects import containers
+from pliant.frontend.convert import value_of
 from pliant.frontend.tracing import Trace, current
 
+WAYS: Final = 1000
+"""Ways by conditions from one list to others that are told apart."""
 OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 """The modules that call the function that is traced."""
 
 
 class Same(NamedTuple):
-    """A list or dict that another one is if a condition holds, or if it does not."""
+    """A list or dict that another one is if a condition holds, or if it does not. one_of: of those with one such
+    object, no two are the same."""
 
     holder: Any
     condition: Value
     holds: bool
+    one_of: Any = None
 
 
 def stands_for(copy: Any, condition: Value, one: Any, two: Any) -> None:
     """Remember that the lists and dicts of a tree are those of one of two others."""
+    for other, holds in ((one, True), (two, False)):
+        _relate(copy, other, condition, holds=holds)
+
+
+def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any) -> None:
+    """Remember that the lists and dicts of copies are those of elements of a list, whose places are computed."""
+    for copy, place in zip(copies, places, strict=True):
+        for n, element in enumerate(elements):
+            _relate(copy, element, value_of(place == n, "bool"), holds=True, one_of=places)
+
+
+def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
+    """Remember that the lists and dicts of a tree are those of another one if a condition holds, or does not."""
     known = current().outermost.copies
-    for made, *others in zip(*map(_lists, (copy, one, two)), strict=True):
-        for other, holds in zip(others, (True, False), strict=True):
-            if made is not other:
-                known.setdefault(id(made), (made, []))[1].append(Same(other, condition, holds))
-                known.setdefault(id(other), (other, []))[1].append(Same(made, condition, holds))
+    for a, b in zip(*map(_lists, (tree, other)), strict=True):
+        if a is not b:
+            known.setdefault(id(a), (a, []))[1].append(Same(b, condition, holds, one_of))
+            known.setdefault(id(b), (b, []))[1].append(Same(a, condition, holds, one_of))
 
 
 class Together:
@@ -71,14 +88,23 @@ def any_same(holders: Sequence[Any]) -> bool:
 
 
 def _related(holder: Any) -> list[Any]:
-    """The lists and dicts that one may be by conditions."""
+    """The lists and dicts that one may be by conditions. A way to another one assumes what conditions hold; no two of
+    them that contradict each other. Of very many ways, contradictions are not looked for."""
     known = current().outermost.copies
-    todo, found = [holder], dict[int, Any]()
+    todo: list[tuple[Any, frozenset[tuple[Value, bool]], Any]] = [(holder, frozenset(), None)]
+    found, seen = dict[int, Any](), set[tuple[int, Any, int]]()
     while todo:
-        x = todo.pop()
-        if id(x) not in found:
-            found[id(x)] = x
-            todo += [same.holder for same in known[id(x)][1]] if id(x) in known else []
+        x, assumed, came = todo.pop()
+        if (id(x), assumed, id(came)) in seen:
+            continue
+        seen.add((id(x), assumed, id(came)))
+        found[id(x)] = x
+        for same in known[id(x)][1] if id(x) in known else ():
+            is_contradicted = (same.condition, not same.holds) in assumed or (came and same.one_of is came)
+            if len(seen) > WAYS:
+                todo += [] if id(same.holder) in found else [(same.holder, frozenset(), None)]
+            elif not is_contradicted:
+                todo.append((same.holder, assumed | {(same.condition, same.holds)}, same.one_of))
     return [x for x in found.values() if x is not holder]
 
 

@@ -12,6 +12,7 @@ from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import choose, is_open
 from pliant.frontend.control.comprehension import every_one, is_open_ended
+from pliant.frontend.control.copies import in_other_places
 from pliant.frontend.control.effects import changing
 from pliant.frontend.control.fronts import Front, front_of
 from pliant.frontend.control.growth import element_of
@@ -44,12 +45,16 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
     by = _columns(keys)
     common = element_of(items)
-    if by is None or common is None or like(items) is None:
+    are_lists = bool(items) and all([type(x) is list for x in items]) and len(items) <= FEW
+    if by is None or common is None or (like(items) is None and not are_lists):
         return _by_python(items, key, reverse, are_open=by is not None)
     order = _order(by, is_reversed=bool(reverse))
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
-    return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
+    made = born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
+    if are_lists:
+        in_other_places(made, items, order)
+    return made
 
 
 def _by_python(items: list[Any], key: Callable[[Any], Any] | None, reverse: Any, *, are_open: bool) -> list[Any]:
