@@ -148,9 +148,11 @@ def close(
 
 
 def _take_back(trace: Trace) -> None:
-    """Take back what a function set of objects and dicts that it did not make, if that is to be."""
+    """Take back what a function set that it did not make, and nothing around it that is traced, if that is to be."""
+    top = trace.outermost
     for place, content in reversed((trace.before or {}).items()):
-        if place.kind in ("attribute", "item") and place.number not in trace.outermost.own:
+        is_theirs = place.number in top.cells if place.kind == "name" else place.number not in top.own
+        if is_theirs:
             place.set(content)
 
 

@@ -54,7 +54,7 @@ class Guards:
 
     named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
     others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
-    sizes: list[tuple[Any, int]] = field(default_factory=list[tuple[Any, int]])
+    sizes: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])
     functions: list[Parts] = field(default_factory=list[tuple[Any, Any, Any, Any]])
 
     @property
@@ -68,7 +68,7 @@ class Guards:
             if names.get(name, MISSING) is not value:
                 return False
         for holder, size in self.sizes:
-            if len(holder) != size:
+            if size_of(holder) != size:
                 return False
         for parts in self.functions:
             if any([now is not before for now, before in zip(parts_of(parts[0]), parts, strict=True)]):
@@ -106,9 +106,15 @@ def held_by(trace: Trace, holder: Any, name: str, kind: type) -> Any:
 
 
 def note_size(trace: Trace, holder: Any) -> None:
-    """A guard on how many elements a container has: before the function changes it, as each call would."""
-    size = trace.sizes_before.get(id(holder), len(holder))
+    """A guard on how many elements a container has, and in which order a dict has its keys: before the function changes
+    it, as each call would."""
+    size = trace.sizes_before.get(id(holder), size_of(holder))
     trace.sizes.setdefault(id(holder), (holder, size))
+
+
+def size_of(holder: Any) -> Any:
+    """How many elements a container has; the keys of a dict, in their order."""
+    return tuple(holder) if is_of(holder, dict) else len(holder)
 
 
 def note_class(trace: Trace, kind: type, name: str) -> None:
@@ -255,7 +261,7 @@ def entries_of(holder: Any) -> list[tuple[Any, Any, Any]]:
         return [(holder, k, True) for k in holder]
     if is_of(holder, dict):
         return [(holder, k, v) for k, v in holder.items()]
-    if is_of(holder, list | tuple):
+    if is_of(holder, list | tuple | deque):
         return [(holder, i, v) for i, v in enumerate(holder)]
     plain = (
         types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, np.ndarray,

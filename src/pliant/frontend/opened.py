@@ -140,6 +140,7 @@ class Objects:
         if is_known:
             return open_all(objects)
         changed = {id(owner) for p in programs for owner, *both in p.guards.broken() if all(map(_is_number, both))}
+        changed |= {id(vars_of(x)) for p in programs for x in p.lasting}
         if not changed:
             return False
         if any([id(vars_of(x)) in changed for x in Held(objects).objects.values()]):

@@ -63,6 +63,7 @@ class Program:
     layouts: Layouts = ROW_MAJOR
     outside: Memories = ()  # of captured arrays whose parameter is their memory
     forms: tuple[Any, ...] = ()  # of captured arrays
+    lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
@@ -104,9 +105,9 @@ class Program:
         return np.asarray(leaf, DTYPES[name])
 
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether names outside are bound as they were, arrays lie and overlap as they did, and numbers that data
-        decide are the same."""
-        if not self.guards.hold() or forms_of(self.captured) != self.forms:
+        """Whether it leaves outside what it should, names there are bound as they were, arrays lie and overlap as they
+        did, and numbers that data decide are the same."""
+        if self.lasting or not self.guards.hold() or forms_of(self.captured) != self.forms:
             return False
         if self.watched and groups_of([*leaves, *self.met], self.watched) != self.groups:
             return False

@@ -162,7 +162,8 @@ def _trace_once(
         guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
-        forms=forms_of(captured), decided=needs.deciding.made(fn), vectors=tuple(entered_at.vectors),
+        forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
+        vectors=tuple(entered_at.vectors),
     )  # fmt: skip
 
 

@@ -156,8 +156,8 @@ class Trace:
     roots: dict[tuple[int, Any], tuple[Any, Any, Any]] = field(
         default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]]
     )
-    sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
-    sizes_before: dict[int, int] = field(default_factory=dict[int, int])  # of containers that the function changes
+    sizes: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])
+    sizes_before: dict[int, Any] = field(default_factory=dict[int, Any])  # of containers that the function changes
     texts: dict[int, Any] = field(default_factory=dict[int, Any])  # what was put into text, by its mark; see `text`
     lines: list[str] = field(default_factory=list[str])  # what `print` was given
     stdout: Any = field(default_factory=lambda: sys.stdout)  # before anything was traced
@@ -173,6 +173,7 @@ class Trace:
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    lasting: dict[int, Any] = field(default_factory=dict[int, Any])  # in which each call leaves something else
     searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
     sure: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])  # see `control.narrowed`
     implied: dict[tuple[Value, bool], list[tuple[Value, bool]]] = field(

@@ -23,9 +23,11 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.fronts import Front
+from pliant.frontend.control.lasting import note_left
 from pliant.frontend.control.objects import flatten, is_own, unflatten
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
+from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import entries_of, reached
 from pliant.frontend.kinds import is_of
@@ -115,7 +117,9 @@ def check_strangers(trace: Trace, held: Iterable[Any], now: Iterable[Any]) -> No
 def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
     """Undo what a trace did outside, for another one of the same function."""
     for place, (before, _) in reversed(left.items()):
-        place.set(before)
+        is_cut = place.kind == "item" and is_of(place.holder, list) and place.get() is MISSING
+        if not is_cut:  # else all of the list is set too
+            place.set(before)
 
 
 def _check(trace: Trace, outside: dict[int, Any]) -> None:
@@ -137,8 +141,10 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
             error.holders = (*error.holders, outside.get(id(place.holder), place.holder))
-        elif any([type(x) is TracedArray for x in leaves]):
+            continue
+        if any([type(x) is TracedArray for x in leaves]):
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
+        note_left(trace, place, before)
     if error is not None:
         raise error
 

@@ -17,6 +17,7 @@ from pliant.core.origin import Origin, here
 from pliant.core.scope import scope
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
+from pliant.frontend.guards import size_of
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
 
 T = TypeVar("T")
@@ -226,7 +227,7 @@ def _remember(place: Place) -> None:
     if trace is not None and place not in trace.left and place.number not in trace.own:
         trace.left[place] = place.get(), here()
         if place.kind == "whole":
-            trace.sizes_before.setdefault(place.number, len(place.holder))
+            trace.sizes_before.setdefault(place.number, size_of(place.holder))
 
 
 def born(container: T) -> T:
