@@ -214,7 +214,7 @@ def conditions(program: Program) -> Conditions:
     items, absent = ([e for e in texts if (e[2] is MISSING) == is_absent] for is_absent in (False, True))
     elements = [e for e in guards.others if type(e[0]) is list and e[2] is not MISSING]
     cells = [e for e in guards.others if isinstance(e[0], CellType) and e[2] is not MISSING]
-    sizes = [e for e in guards.sizes if type(e[0]) in plain]
+    sizes = [e for e in guards.sizes if type(e[0]) in plain and type(e[1]) is int]
     known = {id(e) for e in (*texts, *elements, *cells, *sizes)}
     rest = Guards(
         [e for e in guards.named if id(e) not in known],

@@ -113,8 +113,8 @@ def note_size(trace: Trace, holder: Any) -> None:
 
 
 def size_of(holder: Any) -> Any:
-    """How many elements a container has; the keys of a dict, in their order."""
-    return tuple(holder) if is_of(holder, dict) else len(holder)
+    """How many elements a container has; if it is a dict of several, its keys in their order."""
+    return tuple(holder) if is_of(holder, dict) and len(holder) > 1 else len(holder)
 
 
 def note_class(trace: Trace, kind: type, name: str) -> None:

@@ -21,7 +21,7 @@ from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import FEW, are_mostly_rows, like
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
-from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.ranges import bounds_of
 from pliant.frontend.rows import rows_of
 from pliant.frontend.selection import Selection, all_listed
@@ -215,9 +215,12 @@ def _left_by_loops(elements: list[Any]) -> Steps | None:
     """The elements of a list of arrays, or of tuples of them, that loops have left, up to a few."""
     if len(elements) <= FEW or not isinstance(elements[len(elements) // 2], TracedArray | tuple):
         return None
-    if like(elements) is None or not are_mostly_rows(elements):
+    common = like(elements)
+    if common is None or not are_mostly_rows(elements):
         return None
-    return Steps(len(elements), lambda k: item(elements, k))
+    parts = [(leaf, kind) for x in elements for leaf, kind in zip(flatten(x)[0], common.kinds, strict=True)]
+    are_of_one_kind = all([kind_of(as_traced(leaf)).is_like(kind) for leaf, kind in parts])
+    return Steps(len(elements), lambda k: item(elements, k)) if are_of_one_kind else None
 
 
 def scaled(k: Any, start: Any, step: Any) -> Any:
