@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import inspect
 import operator
 import sys
 import threading
+import types
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, final
@@ -226,10 +228,15 @@ class Compiled:
             return name
         return operator.call, (self.again,)
 
-    def __copy__(self, memo: Any = None) -> Compiled:
+    def __copy__(self) -> Compiled:
         return self
 
-    __deepcopy__ = __copy__
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        """The same function; of a method, that of a copy of its object."""
+        again: Any = self.again
+        f = again.args[0] if isinstance(again, functools.partial) else None
+        copied = copy.deepcopy(f, memo) if isinstance(f, types.MethodType | Compiled) else f
+        return self if copied is f else again.func(copied, *again.args[1:], **again.keywords)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

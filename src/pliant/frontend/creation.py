@@ -243,6 +243,11 @@ class Maker:
         self.function = function
         self.other = _class_made(function)
 
+    @property
+    def pliant_function(self) -> Callable[..., Any]:
+        """What it stands for."""
+        return self.function
+
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not is_tracing():
             return self.function(*args, **options)
@@ -316,6 +321,11 @@ class UfuncMaker:
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self.ufunc = ufunc
+
+    @property
+    def pliant_function(self) -> np.ufunc:
+        """What it stands for."""
+        return self.ufunc
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not is_tracing():

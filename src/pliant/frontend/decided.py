@@ -17,10 +17,12 @@ from typing import Any, ClassVar, Final, cast, final
 
 import numpy as np
 
+from pliant.core.build import abstract
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Param, Value, nodes, substitute
 from pliant.core.origin import CodeOrigin, here
 from pliant.core.scope import scope
+from pliant.core.types import DTYPES
 from pliant.errors import TracedValueError
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
@@ -190,15 +192,28 @@ class Deciding:
     def _content(self, root: Value) -> Any:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         order = _new(root, self.contents)
-        if any([_has_loops(n) for n in order]):
-            return self._by_native_code(root)
         try:
+            if any([_has_loops(n) for n in order]):
+                self._run_natively(order)
             with np.errstate(all="ignore"):
-                for node in order:
+                for node in _new(root, self.contents):
                     self._run(node)
         except (IndexError, ValueError, ArithmeticError):
             return self._by_native_code(root)  # which raises it, and says where
         return self.contents[root]
+
+    def _run_natively(self, order: Sequence[Node]) -> None:
+        """Find out what nodes compute by native code for them alone."""
+        inside = [n for n in order if not isinstance(n.op, Param)]
+        for node in order:
+            if isinstance(node.op, Param):
+                self._run(node)
+        made = [v for n in inside for v in n.values]
+        given = tuple(dict.fromkeys([a for n in inside for a in n.args if a in self.contents]))
+        code = Decided.compiled(abstract(tuple(made), given, "decided"))
+        arrays = [np.asarray(self.contents[v], DTYPES[v.type.dtype]) for v in given]
+        self.contents.update(zip(made, map(np.asarray, code(arrays)), strict=True))
+        self.bytes += sum([v.type.bytes for v in made])
 
     def _run(self, node: Node) -> None:
         if isinstance(node.op, Param):

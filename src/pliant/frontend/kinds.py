@@ -42,3 +42,8 @@ def stood_for(x: TracedArray) -> type:
 def as_tuple(x: Any) -> tuple[Any, ...]:
     """A tuple or list as a tuple; anything else as a tuple of one."""
     return tuple(x) if is_sequence(x) else (x,)
+
+
+def itself(x: Any) -> Any:
+    """What users know something as: a function of NumPy's, of what stands for it in a traced function."""
+    return x.pliant_function if hasattr(type(x), "pliant_function") else x

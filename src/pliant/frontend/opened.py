@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from typing import Any, Final, cast, final
@@ -140,7 +140,8 @@ class Objects:
         if is_known:
             return open_all(objects)
         changed = {id(owner) for p in programs for owner, *both in p.guards.broken() if all(map(_is_number, both))}
-        changed |= {id(vars_of(x)) for p in programs for x in p.lasting}
+        left = Counter([id(vars_of(x)) for p in programs for x in p.lasting])
+        changed |= {number for number, times in left.items() if times > 1}
         if not changed:
             return False
         if any([id(vars_of(x)) in changed for x in Held(objects).objects.values()]):

@@ -64,6 +64,7 @@ class Program:
     outside: Memories = ()  # of captured arrays whose parameter is their memory
     forms: tuple[Any, ...] = ()  # of captured arrays
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
+    identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two leaves are one array, if that was asked
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
@@ -105,11 +106,13 @@ class Program:
         return np.asarray(leaf, DTYPES[name])
 
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether it leaves outside what it should, names there are bound as they were, arrays lie and overlap as they
-        did, and numbers that data decide are the same."""
+        """Whether it leaves outside what it should, names there are bound as they were, arrays are one, lie and overlap
+        as they did, and numbers that data decide are the same."""
         if self.lasting or not self.guards.hold() or forms_of(self.captured) != self.forms:
             return False
         if self.watched and groups_of([*leaves, *self.met], self.watched) != self.groups:
+            return False
+        if any([(leaves[i] is leaves[j]) is not are_one for (i, j), are_one in self.identities]):
             return False
         return self.decided is None or self.decided.holds(self.arguments(leaves))
 

@@ -110,9 +110,11 @@ def _trace_lengths(
         if not lengths.are_unknown:
             raise
         take_back(needs.left)
+        deciding = needs.deciding
         try:
             return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, layouts)
         except PliantError:
+            needs.deciding = deciding  # which knows the values that the error is about
             raise error from None
 
 
@@ -124,6 +126,7 @@ def _trace_once(
     name = getattr(f, "__name__", "fn")
     with tracing() as trace:
         trace.lengths, trace.needs, needs.left, trace.lies = lengths, needs, trace.left, layouts.lies
+        trace.arguments = leaves
         needs.lines = trace.lines
         shared = entered_groups(trace, groups, leaves, met, names)
         given, entered_at = entered_leaves(trace, f, leaves, names, shared, layouts)
@@ -163,6 +166,7 @@ def _trace_once(
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
+        identities=tuple(trace.identities.items()),
         vectors=tuple(entered_at.vectors),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
@@ -173,6 +173,8 @@ class Trace:
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
+    identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
     lasting: dict[int, Any] = field(default_factory=dict[int, Any])  # in which each call leaves something else
     searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
     sure: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])  # see `control.narrowed`

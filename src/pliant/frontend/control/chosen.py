@@ -96,6 +96,8 @@ def same(x: Any, y: Any) -> Any:
     """`x is y`."""
     if x is y:
         return True
+    if type(x) is TracedArray and type(y) is TracedArray:
+        return _are_one_argument(x, y)
     if type(y) is bool and type(x) is TracedArray and x.is_weak and x.type.dtype == "bool":  # Python has one of each
         return x if y else with_kind(logical_not(x.value), TRUTH)
     if OrNone in (type(x), type(y)):
@@ -104,6 +106,15 @@ def same(x: Any, y: Any) -> Any:
         if type(one) is Unbound or choice_of(one) is not None:
             return told(one, lambda part, other=other: same(part, other))
     return False
+
+
+def _are_one_argument(x: TracedArray, y: TracedArray) -> bool:
+    """Whether two arguments are one array, which the program is made for from now on."""
+    top = current().outermost
+    i, j = x.storage.index, y.storage.index
+    if i is None or j is None or not all([any([a is g for g in top.given]) for a in (x, y)]):
+        return False
+    return top.identities.setdefault((i, j), top.arguments[i] is top.arguments[j])
 
 
 def choice_of(x: Any) -> tuple[Value, Any, Any] | None:

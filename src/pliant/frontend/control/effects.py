@@ -200,9 +200,9 @@ def put_item(holder: Any, key: Any, value: Any) -> None:
 
 
 def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose changes of the lists that it is given a trial can take back."""
+    """A function whose changes of the lists that it is given can be taken back."""
     module = getattr(function, "__module__", None)
-    if not on_trial() or module not in CHANGING_MODULES:
+    if module not in CHANGING_MODULES:
         return function
 
     def run(*args: Any, **options: Any) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, cast, final
 
 from pliant.core import ir
@@ -139,6 +139,7 @@ class Form:
     room: int
     low: Size
     high: Size
+    joins: int = field(default=0, compare=False)  # how often lists were put together of which one is a part
 
     @classmethod
     def of(cls, *lists: Sequence[Any]) -> Form | None:
@@ -158,7 +159,8 @@ class Form:
         if element is None or any([high.range[1] is None for high in highs]):
             return None
         room = max([*[high.range[1] or 0 for high in highs], *[front.form.room for front in fronts]])
-        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs))
+        joins = max([front.form.joins for front in fronts], default=0)
+        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs), joins)
 
     def joined(self, elements: Sequence[Any]) -> Form | None:
         """The form that holds another list too, but for how many elements there are."""

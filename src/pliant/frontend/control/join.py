@@ -240,7 +240,11 @@ class Join:
             whole = self.differs(a, b, what)(()) if one is None or two is None else self.arrays(one, two, what)
         if type(whole) is Unbound:
             return whole
-        slots = [self.slot(*pair) for pair in zip(form.counts(a), form.counts(b), strict=True)]
+        counts: list[list[Value]] = []
+        for side, x in zip(self.sides, (a, b), strict=True):
+            with side.region.inside():
+                counts.append(form.counts(x))
+        slots = [self.slot(*pair) for pair in zip(*counts, strict=True)]
         return lambda results: form.made(cast("Recipe", whole)(results), [results[n] for n in slots])
 
     def with_room(self, side: Outcome, x: Any, form: Unsized) -> TracedArray | None:

@@ -119,7 +119,10 @@ def combined(name: str, x: Any, y: Any) -> Any:
         return _like(elements, found(elements, "a multiple", made))
     if type(x) is not type(y):
         return None
-    return _like(x, found(x, "a sum", joined(x, y)))
+    made = joined(x, y)
+    if made is None:
+        raise front.refused("a sum")
+    return _like(x, made)
 
 
 def extend(holder: list[Any], elements: Any) -> None:

@@ -30,7 +30,7 @@ from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import entries_of, reached
-from pliant.frontend.kinds import is_of
+from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
@@ -142,8 +142,9 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
             ).at(("changed here", origin))
             error.holders = (*error.holders, outside.get(id(place.holder), place.holder))
             continue
-        if any([type(x) is TracedArray for x in leaves]):
-            place.set(unflatten(structure, [_plain(x) for x in leaves]))
+        plain = [*map(_plain, leaves)]
+        if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
+            place.set(unflatten(structure, plain))
         note_left(trace, place, before)
     if error is not None:
         raise error
@@ -171,9 +172,9 @@ def _what(unknown: list[Any]) -> str:
 
 
 def _plain(x: Any) -> Any:
-    """What NumPy would have made of an array whose content is known."""
+    """What NumPy would have left: of an array whose content is known, or of what stands for a function."""
     if type(x) is not TracedArray:
-        return x
+        return itself(x)
     array = x.concrete
     return array.copy() if not (x.is_scalar or x.is_weak) else array[()].item() if x.is_weak else array[()]
 

@@ -63,7 +63,7 @@ class Place:
             elif self.get() is not MISSING:
                 del self.holder.cell_contents
         elif self.kind == "rows":
-            for row, elements in zip(self.holder, content, strict=True):
+            for row, elements in zip(self.holder, content, strict=False):  # later ones are new, and are as they were
                 row[:] = elements
         elif self.kind == "whole" and hasattr(self.holder, "clear"):
             self.holder.clear()

@@ -27,6 +27,8 @@ from pliant.ops.compare import equal, less
 from pliant.ops.shape import iota
 
 NP: Final[Any] = np
+JOINS: Final = 6
+"""How often lists of unknown lengths are put together: `t = t[:i] + t[i:]` has room for twice as many each time."""
 
 
 def part(elements: Sequence[Any], key: slice) -> list[Any] | None:
@@ -46,7 +48,7 @@ def part(elements: Sequence[Any], key: slice) -> list[Any] | None:
 
 
 def joined(*lists: Sequence[Any]) -> list[Any] | None:
-    """The elements of several lists; None if they are not alike."""
+    """The elements of several lists; None if they are not alike, or if parts were put together too often."""
     given = [x for x in lists if x]
     if not any([type(x) is Front for elements in given for x in elements]):
         return [x for elements in given for x in elements]
@@ -55,6 +57,9 @@ def joined(*lists: Sequence[Any]) -> list[Any] | None:
     if form is None:
         return None
     room = sum([own.room for own in rooms if own is not None])
+    if form.joins >= JOINS:
+        return None
+    form = replace(form, joins=form.joins + 1)
     columns, count = list[Any](), Size(0)
     for elements, own in zip(given, rooms, strict=True):
         assert own is not None
