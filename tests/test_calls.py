@@ -302,6 +302,33 @@ def test_what_is_made_of_functions_of_a_module_is_pickled_by_how_it_is_made(make
         np.testing.assert_array_equal(made, wanted)
 
 
+class Counting:
+    """An object that holds compiled methods of its own."""
+
+    def __init__(self) -> None:
+        self.count, self.weights = 0, np.ones(2)
+        self.step, self.slope = pliant.jit(self._step), pliant.grad(pliant.jit(self._loss))
+
+    def _step(self, x: Any) -> Any:
+        self.count += 1
+        self.weights[:] += x
+        return x * self.count
+
+    def _loss(self, x: Any) -> Any:
+        return (x * self.weights).sum()
+
+
+def test_methods_of_a_copy_are_those_of_the_copy() -> None:
+    one, x = Counting(), np.ones(2)
+    one.step(x)
+    two = copy.deepcopy(one)
+    for _ in range(3):
+        two.step(x)
+    assert (one.count, two.count) == (1, 4)
+    assert list(one.slope(x)) == [2.0, 2.0]
+    assert list(two.slope(x)) == [5.0, 5.0]
+
+
 def test_what_is_made_of_other_functions_is_not_pickled() -> None:
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(pliant.grad(lambda x: x * x))

@@ -260,7 +260,12 @@ class Compiled:
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
         closed = self.objects.closed
         firsts = sharing(tree, closed)
-        form = (backend, structure, key_orders(tree, closed), firsts, orders, *[signature(leaf) for leaf in leaves])
+        try:
+            form = (backend, structure, key_orders(tree, closed), firsts, orders, *map(signature, leaves))
+        except ArgumentError:
+            if self.objects.are_shut(tree):
+                raise Opened from None
+            raise
         known = self.known.of(structure, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):

@@ -228,7 +228,11 @@ def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
     except ValueError:
         return cell
     shown = seen(content, cell, name, trace)
-    return cell if shown is content else types.CellType(shown)
+    if shown is content:
+        return cell
+    made = types.CellType(shown)
+    trace.behind[id(made)] = made, cell
+    return made
 
 
 def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:

@@ -173,6 +173,7 @@ class Trace:
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # what cells stand for
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
     lasting: dict[int, Any] = field(default_factory=dict[int, Any])  # in which each call leaves something else

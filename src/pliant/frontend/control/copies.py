@@ -100,7 +100,7 @@ def _related(holder: Any) -> list[Any]:
         seen.add((id(x), assumed, id(came)))
         found[id(x)] = x
         for same in known[id(x)][1] if id(x) in known else ():
-            is_contradicted = (same.condition, not same.holds) in assumed or (came and same.one_of is came)
+            is_contradicted = (same.condition, not same.holds) in assumed or (came is not None and same.one_of is came)
             if len(seen) > WAYS:
                 todo += [] if id(same.holder) in found else [(same.holder, frozenset(), None)]
             elif not is_contradicted:

@@ -125,7 +125,7 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
 def _check(trace: Trace, outside: dict[int, Any]) -> None:
     """UnsupportedError if something is left in what is outside: objects, by their ids and those of their `__dict__`."""
     error: UnsupportedError | None = None
-    for place, (before, origin) in trace.left.items():
+    for place, (before, origin) in [*trace.left.items()]:
         is_outside = isinstance(place.holder, type) or id(place.holder) in outside
         if not is_outside or id(place.holder) in trace.own:
             continue
@@ -145,9 +145,21 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
         plain = [*map(_plain, leaves)]
         if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
             place.set(unflatten(structure, plain))
+        if place.number in trace.behind:
+            place, before = _bound(place, trace)
         note_left(trace, place, before)
     if error is not None:
         raise error
+
+
+def _bound(place: Place, trace: Trace) -> tuple[Place, Any]:
+    """The place of a name for which another one stands while the function is traced, bound to what that is now, and
+    what it was bound to."""
+    real = place_of("name", trace.behind[place.number][1], place.key)
+    before = real.get()
+    trace.left[real] = before, here()
+    real.set(place.get())
+    return real, before
 
 
 def _leaves(content: Any) -> list[Any]:
