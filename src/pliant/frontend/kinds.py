@@ -46,4 +46,5 @@ def as_tuple(x: Any) -> tuple[Any, ...]:
 
 def itself(x: Any) -> Any:
     """What users know something as: a function of NumPy's, of what stands for it in a traced function."""
-    return x.pliant_function if hasattr(type(x), "pliant_function") else x
+    kind: Any = x.__class__
+    return x.pliant_function if hasattr(kind, "pliant_function") else x

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.frontend.attributes import slots_of
 from pliant.frontend.control.region import Place
 from pliant.frontend.guards import Slot, entries_of, names_of, note_size
+from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import Trace
 
 _VALUES: Final = frozenset((bool, int, float, complex, str, bytes, type(None), range, slice, type(...)))
@@ -58,6 +59,6 @@ def _are_alike(a: Any, b: Any) -> bool:
         return [*a] == [*b] and all(map(_are_alike, a.values(), b.values()))
     if kind is set:
         return a == b
-    if isinstance(a, np.ndarray | np.generic):
+    if is_of(a, np.ndarray | np.generic):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     return kind in _VALUES and (a == b or (a != a and b != b))
