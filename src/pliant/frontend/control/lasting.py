@@ -50,7 +50,7 @@ def _are_alike(a: Any, b: Any) -> bool:
     """Whether nobody can tell two objects from each other but by which they are."""
     if a is b:
         return True
-    kind: Any = type(a)
+    kind = cast("Any", type(a))
     if kind is not type(b):
         return False
     if kind in (list, tuple, deque):
