@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pliant.core.ir import param
@@ -63,6 +63,7 @@ def test_strides_are_those_of_numpy(first: Any, steps: Any) -> None:
         for choice in steps:
             ours, x = step(ours, choice), step(x, choice)
         found = strides_of(ours)
+    assume(x.size)  # an array without elements has strides that nobody goes by
     assert found is not None
     wanted = [s // 8 for s in x.strides]
     assert [f for f, n in zip(found, x.shape, strict=True) if n > 1] == [
