@@ -214,7 +214,8 @@ def conditions(program: Program) -> Conditions:
     items, absent = ([e for e in texts if (e[2] is MISSING) == is_absent] for is_absent in (False, True))
     elements = [e for e in guards.others if type(e[0]) is list and e[2] is not MISSING]
     cells = [e for e in guards.others if isinstance(e[0], CellType) and e[2] is not MISSING]
-    sizes = [e for e in guards.sizes if type(e[0]) in plain and type(e[1]) is int]
+    sizes = [e for e in guards.sizes if type(e[0]) in plain]
+    keys = [e for e in sizes if type(e[1]) is tuple]
     known = {id(e) for e in (*texts, *elements, *cells, *sizes)}
     rest = Guards(
         [e for e in guards.named if id(e) not in known],
@@ -222,8 +223,9 @@ def conditions(program: Program) -> Conditions:
         [e for e in guards.sizes if id(e) not in known],
     )
     held = tuple([(cell, value) for cell, _, value in cells])
+    counts = tuple([(x, len(size) if type(size) is tuple else size) for x, size in sizes])
     has_more = rest.entries or rest.sizes
     return Conditions(
-        tuple(items), tuple(elements), tuple(sizes), held, rest.hold if has_more else None,
+        tuple(items), tuple(elements), counts, tuple(keys), held, rest.hold if has_more else None,
         absent=tuple([(names, name) for names, name, _ in absent]), functions=tuple(guards.functions),
     )  # fmt: skip

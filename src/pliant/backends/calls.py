@@ -205,6 +205,7 @@ class Conditions:
     items: tuple[tuple[dict[Any, Any], str, Any], ...] = ()  # (dict, key, the value there)
     elements: tuple[tuple[list[Any], int, Any], ...] = ()  # (list, index, the element)
     sizes: tuple[tuple[Any, int], ...] = ()  # (container, its length)
+    keys: tuple[tuple[dict[Any, Any], tuple[Any, ...]], ...] = ()  # (dict, its keys in their order)
     cells: tuple[tuple[Any, Any], ...] = ()  # (cell, what it holds)
     others: Callable[[], bool] | None = None
     absent: tuple[tuple[dict[Any, Any], str], ...] = ()  # (dict, a key that it does not have)

@@ -315,3 +315,27 @@ def test_what_a_method_has_changed_is_taken_back_where_it_has_to_be_traced_again
     compiled = pliant.jit(one.step)
     for _ in range(3):
         assert compiled(X[:1]) == two.step(X[:1])
+
+
+def test_native_code_looks_at_the_order_of_keys() -> None:
+    held = {"gone": 0.0, "a": 1.0, 2: 2.0, "c": 3.0}
+    del held["gone"]  # there is a hole before the first one
+
+    def run(x: Any) -> Any:
+        for v in held.values():
+            x = x * 2 + v
+        return x
+
+    compiled = pliant.jit(run)
+    for change in (
+        lambda: None,
+        lambda: held.update(a=held.pop("a")),
+        lambda: held.update(d=held.pop("c")),
+        lambda: held.update(a=5.0),
+        held.popitem,
+        lambda: held.update({3: 1.0, 4: 2.0}),
+    ):
+        change()
+        for _ in range(4):
+            np.testing.assert_array_equal(compiled(X), run(X))
+        assert compiled.natives

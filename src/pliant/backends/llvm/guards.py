@@ -26,6 +26,7 @@ class Guards:
         self.each([(id(owner), id(key), id(value)) for owner, key, value in known.items], self.item)
         self.each([(id(owner), id(key), 0) for owner, key in known.absent], self.item)
         self.each([(id(owner), size) for owner, size in known.sizes], self.size)
+        self.each([row for owner, keys in known.keys for row in _places(owner, keys)], self.key())
         self.each([(id(owner), index, id(value)) for owner, index, value in known.elements], self.element)
         self.each([(id(cell), id(value)) for cell, value in known.cells], self.held)
         for n, at in enumerate((layout.CODE, layout.DEFAULTS, layout.NAMED_DEFAULTS)):
@@ -63,6 +64,19 @@ class Guards:
         """How many elements a list, dict or tuple has."""
         return self.w.op(f"inttoptr i64 {self.w.call('i64', 'PyObject_Size', f'ptr {line[0]}')} to ptr")
 
+    def key(self) -> Callable[[list[str]], str]:
+        """The first key of a dict from some place on: null if there is none."""
+        w = self.w
+        place, key = w.local("i64"), w.local("ptr", "null")
+
+        def look(line: list[str]) -> str:
+            w.line(f"store ptr {line[1]}, ptr {place}")
+            w.line(f"store ptr null, ptr {key}")
+            w.call("i32", "PyDict_Next", f"ptr {line[0]}, ptr {place}, ptr {key}, ptr null")
+            return w.load("ptr", key)
+
+        return look
+
     def element(self, line: list[str]) -> str:
         """What a list, which is long enough, has at an index."""
         w = self.w
@@ -75,3 +89,13 @@ class Guards:
     def held(self, line: list[str], at: int = layout.HELD) -> str:
         """What a cell, or a function, holds: null if nothing."""
         return self.w.load("ptr", line[0], at)
+
+
+def _places(owner: dict[Any, Any], keys: Sequence[Any]) -> list[tuple[int, int, int]]:
+    """Where a walk over a dict finds each of its keys: the dict, the place from which it looks on, and the key."""
+    place, found, rows = ctypes.c_ssize_t(0), ctypes.c_void_p(), list[tuple[int, int, int]]()
+    for key in keys:
+        before = place.value
+        ctypes.pythonapi.PyDict_Next(ctypes.py_object(owner), ctypes.byref(place), ctypes.byref(found), None)
+        rows.append((id(owner), before, id(key)))
+    return rows
