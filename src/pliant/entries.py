@@ -223,7 +223,7 @@ def conditions(program: Program) -> Conditions:
         [e for e in guards.sizes if id(e) not in known],
     )
     held = tuple([(cell, value) for cell, _, value in cells])
-    counts = tuple([(x, len(size) if type(size) is tuple else size) for x, size in sizes])
+    counts = tuple([(x, size if isinstance(size, int) else len(size)) for x, size in sizes])
     has_more = rest.entries or rest.sizes
     return Conditions(
         tuple(items), tuple(elements), counts, tuple(keys), held, rest.hold if has_more else None,
