@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant import batch, differentiate, ops
 from pliant.cached import cached
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core import parse as core_parse
 from pliant.core.data import frozen
 from pliant.core.ir import Function

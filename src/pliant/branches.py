@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.compiled import function_of
+from pliant.callables import function_of
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.scope import scope

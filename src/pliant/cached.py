@@ -8,7 +8,8 @@ from functools import lru_cache
 from types import FunctionType, MethodType
 from typing import Any, cast, final
 
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core.data import frozen
 from pliant.frontend.tracing import is_tracing
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import functools
 import gc
-import inspect
 import operator
 import sys
 import threading
 import types
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
+from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
 from pliant.frontend.control.outside import take_back
 from pliant.frontend.decided import Decided
@@ -125,16 +125,16 @@ class Compiled:
         self.lock = threading.RLock()
         self.known, self.objects = Known(), Objects()
         self.room = 0 if donate else ROOM  # for lists that nothing bounds: a call that needs more is begun again
-        names = _parameter_names(original or f)
+        names = parameter_names(original or f)
         self.names = [*names[:1], *[""] * more, *names[1:]]
         is_numpys = str(getattr(self, "__module__", "")).partition(".")[0] == "numpy"  # its out= is no other than ours
-        self.has_out = not is_numpys and _has_parameter(original or f, "out")
+        self.has_out = not is_numpys and has_parameter(original or f, "out")
         self.donate = donate
         unknown = [name for name in donate if name not in self.names or name in static]
         if unknown:
             named = ", ".join(self.names)
             raise ArgumentError(f"donate= names {', '.join(unknown)}; expected traced parameters: {named}")
-        missing = [name for name in static if name not in self.names and not _has_parameter(original or f, name)]
+        missing = [name for name in static if name not in self.names and not has_parameter(original or f, name)]
         if missing and self.names:
             raise ArgumentError(f"static= names {', '.join(missing)}; expected parameters: {', '.join(self.names)}")
 
@@ -233,9 +233,9 @@ class Compiled:
 
     def __deepcopy__(self, memo: Any) -> Compiled:
         """The same function; of a method, that of a copy of its object."""
-        again: Any = self.again
-        f = again.args[0] if isinstance(again, functools.partial) else None
-        copied = copy.deepcopy(f, memo) if isinstance(f, types.MethodType | Compiled) else f
+        again = cast("Any", self.again)
+        f: Any = again.args[0] if hasattr(again, "args") else None
+        copied: Any = copy.deepcopy(f, memo) if isinstance(f, types.MethodType | Compiled) else f
         return self if copied is f else again.func(copied, *again.args[1:], **again.keywords)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -414,35 +414,3 @@ def _named(module: Any, name: str) -> Any:
 
 def _thaw(x: Any) -> Any:
     return x.value if isinstance(x, Static) else x
-
-
-def _parameter_names(f: Callable[..., Any]) -> list[str]:
-    try:
-        parameters = inspect.signature(f).parameters.values()
-    except (TypeError, ValueError):  # a C function without a signature
-        return []
-    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-
-def _has_parameter(f: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes a keyword of this name."""
-    try:
-        parameters = inspect.signature(f).parameters
-    except (TypeError, ValueError):
-        return False
-    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-
-
-def function_of(f: Any) -> Callable[..., Any]:
-    """`f` itself, or ArgumentError if it cannot be called."""
-    if not callable(f):
-        raise ArgumentError(f"expected a function, got {type(f).__name__}")
-    flags = getattr(getattr(f, "__code__", None), "co_flags", 0)
-    if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        is_generator = flags & inspect.CO_GENERATOR
-        kind = "generator" if is_generator else "async"
-        raise ArgumentError(
-            f"expected a function that returns its results, got the {kind} function {getattr(f, '__name__', f)}",
-            hint="return the values in a list, or stack them" if is_generator else "write it as a plain function",
-        )
-    return f

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pliant.compiled import function_of
+from pliant.callables import function_of
 from pliant.core import ir
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Values, param

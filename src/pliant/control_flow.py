@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pliant.branches import copied, over_same
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core.ir import Function, Value, param
 from pliant.core.origin import here
 from pliant.core.types import Type

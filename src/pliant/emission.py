@@ -7,7 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope

@@ -11,7 +11,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends.jax import emitted, has_wide, is_told, jax_package, wide
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core.data import frozen
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here

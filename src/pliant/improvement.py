@@ -8,7 +8,8 @@ from typing import Any, Final, ParamSpec, TypeVar, cast, final, overload
 
 from pliant import ops
 from pliant.backends import backend_named
-from pliant.compiled import DEFAULT_BACKEND, Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.origin import here

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, final
 
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.errors import PliantError, UnavailableError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.guards import Slot

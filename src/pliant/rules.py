@@ -10,7 +10,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.compiled import Compiled, function_of
+from pliant.callables import function_of
+from pliant.compiled import Compiled
 from pliant.core.data import frozen
 from pliant.core.ir import Const, Function, Param, Pattern, Value, Values
 from pliant.core.origin import CodeOrigin

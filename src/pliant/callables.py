@@ -1,0 +1,42 @@
+"""What users give for a function: its parameters, and whether it can be compiled."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from pliant.errors import ArgumentError
+
+
+def parameter_names(f: Callable[..., Any]) -> list[str]:
+    """The parameters of a function that take positional arguments."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):  # a C function without a signature
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def has_parameter(f: Callable[..., Any], name: str) -> bool:
+    """Whether a function takes a keyword of this name."""
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def function_of(f: Any) -> Callable[..., Any]:
+    """`f` itself, or ArgumentError if it cannot be called."""
+    if not callable(f):
+        raise ArgumentError(f"expected a function, got {type(f).__name__}")
+    flags = getattr(getattr(f, "__code__", None), "co_flags", 0)
+    if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        is_generator = flags & inspect.CO_GENERATOR
+        kind = "generator" if is_generator else "async"
+        raise ArgumentError(
+            f"expected a function that returns its results, got the {kind} function {getattr(f, '__name__', f)}",
+            hint="return the values in a list, or stack them" if is_generator else "write it as a plain function",
+        )
+    return f
