@@ -236,6 +236,8 @@ class Compiled:
         again = cast("Any", self.again)
         f: Any = again.args[0] if hasattr(again, "args") else None
         copied: Any = copy.deepcopy(f, memo) if isinstance(f, types.MethodType | Compiled) else f
+        if id(self) in memo:  # its object holds it
+            return memo[id(self)]
         return self if copied is f else again.func(copied, *again.args[1:], **again.keywords)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -260,12 +262,7 @@ class Compiled:
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
         closed = self.objects.closed
         firsts = sharing(tree, closed)
-        try:
-            form = (backend, structure, key_orders(tree, closed), firsts, orders, *map(signature, leaves))
-        except ArgumentError:
-            if self.objects.are_shut(tree):
-                raise Opened from None
-            raise
+        form = (backend, structure, key_orders(tree, closed), firsts, orders, *map(signature, leaves))
         known = self.known.of(structure, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
@@ -399,7 +396,7 @@ def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kw
     """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
     nothing, or would write elsewhere."""
     elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
-    if elsewhere or program.changed is not None:
+    if elsewhere or program.lasting or program.changed is not None:
         return
     leaves, structure = flatten((args, kwargs))
     again, options = unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])

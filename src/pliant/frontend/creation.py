@@ -244,7 +244,7 @@ class Maker:
         self.other = _class_made(function)
 
     @property
-    def pliant_function(self) -> Callable[..., Any]:
+    def pliant_itself(self) -> Callable[..., Any]:
         """What it stands for."""
         return self.function
 
@@ -323,7 +323,7 @@ class UfuncMaker:
         self.ufunc = ufunc
 
     @property
-    def pliant_function(self) -> np.ufunc:
+    def pliant_itself(self) -> np.ufunc:
         """What it stands for."""
         return self.ufunc
 
@@ -367,6 +367,11 @@ class NumPyNamespace(types.ModuleType):
     def __init__(self, module: types.ModuleType = np) -> None:
         super().__init__(module.__name__)
         self.__dict__["module"] = module
+
+    @property
+    def pliant_itself(self) -> types.ModuleType:
+        """What it stands for."""
+        return self.__dict__["module"]
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__dict__["module"], name)

@@ -108,6 +108,11 @@ class RandomNamespace(types.ModuleType):
     def __init__(self) -> None:
         super().__init__("numpy.random")
 
+    @property
+    def pliant_itself(self) -> types.ModuleType:
+        """What it stands for."""
+        return np.random
+
     def __getattr__(self, name: str) -> Any:
         if name == "default_rng":
             return default_rng

@@ -47,4 +47,4 @@ def as_tuple(x: Any) -> tuple[Any, ...]:
 def itself(x: Any) -> Any:
     """What users know something as: a function of NumPy's, of what stands for it in a traced function."""
     kind: Any = x.__class__
-    return x.pliant_function if hasattr(kind, "pliant_function") else x
+    return x.pliant_itself if hasattr(kind, "pliant_itself") else x

@@ -159,16 +159,12 @@ class Objects:
         if self.growing:
             self.growing, self.may_grow = {}, False
             return True
-        is_new = (self.are_shut(tree) or bool(self.taken)) and not self.is_trial
+        opened = OPENED.intersection(map(type, Held(tree).objects.values()))
+        is_new = (bool(self.taken) or not opened <= self.shut) and not self.is_trial
+        self.shut |= opened
         self.taken, self.may_take, self.is_trial = (), False, False
         self.failed = error if is_new else None
         return is_new
-
-    def are_shut(self, tree: Any) -> bool:
-        """Whether objects among arguments are static values from now on, as one holds what can be no argument."""
-        opened = OPENED.intersection(map(type, Held(tree).objects.values())) - self.shut
-        self.shut |= opened
-        return bool(opened)
 
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""

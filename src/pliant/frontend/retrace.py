@@ -51,7 +51,7 @@ def trace_program(
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
     needs = Needs(frozenset(known), decides=decides)
-    program = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
+    program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -60,25 +60,27 @@ def trace_program(
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
+        take_back(left)
         needs = Needs(frozenset(program.known), decides=decides)
-        program = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
+        program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
 def _trace(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
     groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, layouts: Layouts, room: int,
-) -> Program:  # fmt: skip
+) -> tuple[Program, dict[Any, tuple[Any, Any]]]:  # fmt: skip
     """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
     these known; else, of numbers that data decide, for what these are. An error of what was only guessed to need them
-    is the first one."""
+    is the first one. Returns the program, and what the trace has changed outside."""
     first: Exception | None = None
     place: Origin | None = None
     while True:
         try:
             program = _trace_lengths(f, leaves, structure, names, groups, met, Lengths(room=room), needs, layouts)
             numbers = tuple(sorted(needs.known))
-            return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
+            values = tuple([leaves[i] for i in numbers])
+            return replace(program, known=numbers, values=values, asked=place), needs.left
         except Exception as error:
             is_users = is_marked(error)
             more, is_sure = (frozenset[int](), True) if is_users else leaves_needed(error, needs)

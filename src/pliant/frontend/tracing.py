@@ -117,7 +117,7 @@ class Needs:
     places: frozenset[Any] = frozenset()  # expressions that make such
     deciding: Any = None  # what the last trace found of them
     depth: int = 0  # of conditions known only at run time, at present; see `control.recursion`
-    calls: int = 0  # such conditions below functions that call themselves
+    calls: int = 0  # such conditions in calls inside each other
     is_given_up: bool = False  # whether these were too many
     is_patient: bool = False  # whether there are never too many
 

@@ -15,7 +15,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.copies import scopes_of
+from pliant.frontend.control.copies import is_same, scopes_of
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers, flatten, is_own
@@ -105,7 +105,8 @@ def same(x: Any, y: Any) -> Any:
     for one, other in ((x, y), (y, x)):
         if type(one) is Unbound or choice_of(one) is not None:
             return told(one, lambda part, other=other: same(part, other))
-    return False
+    condition = is_same(x, y) if is_tracing() and type(x) in (list, dict) else None
+    return False if condition is None else with_kind(condition, TRUTH)
 
 
 def _are_one_argument(x: TracedArray, y: TracedArray) -> bool:

@@ -17,6 +17,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.control.objects import containers
 from pliant.frontend.convert import value_of
 from pliant.frontend.tracing import Trace, current
+from pliant.ops.bits import logical_not
 
 WAYS: Final = 1000
 """Ways by conditions from one list to others that are told apart."""
@@ -79,6 +80,20 @@ class Together:
             return x
 
         return made if before else make
+
+
+def is_same(x: Any, y: Any) -> Value | None:
+    """The condition by which two lists or dicts are one, if one has stood for the other; None if they are not one."""
+    known = current().outermost.copies
+    if id(x) not in known or all([other is not y for other in _related(x)]):
+        return None
+    direct = [s for s in known[id(x)][1] if s.holder is y]
+    if len(direct) != 1 or direct[0].condition.node.scope not in scopes_of(current()):
+        raise UnsupportedError(
+            f"whether this {type(x).__name__} is another one is decided by conditions known only at run time",
+            hint="compare what they hold",
+        ).at(("here", here()))
+    return direct[0].condition if direct[0].holds else logical_not(direct[0].condition)
 
 
 def any_same(holders: Sequence[Any]) -> bool:

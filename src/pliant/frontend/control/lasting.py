@@ -7,10 +7,7 @@ self.steps = self.steps + 1     another one after each call: the function is tra
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, Final, cast
-
-import numpy as np
 
 from pliant.frontend.attributes import slots_of
 from pliant.frontend.control.region import Place
@@ -24,7 +21,7 @@ _VALUES: Final = frozenset((bool, int, float, complex, str, bytes, type(None), r
 def note_left(trace: Trace, place: Place, before: Any) -> None:
     """Note what the trace has left at a place where something else was; or guards on what is there, if that was too."""
     now = place.get()
-    if not _are_alike(before, now):
+    if not (_have_alike(before, now) if place.kind == "whole" else _are_alike(before, now)):
         trace.lasting[place.number] = place.holder
     elif place.is_whole:
         note_size(trace, place.holder)
@@ -46,19 +43,22 @@ def _owner_of(place: Place) -> Any:
     return Slot(holder) if is_slot or not hasattr(holder, "__dict__") else holder.__dict__
 
 
+def _have_alike(a: Any, b: Any) -> bool:
+    """Whether nobody can tell by their elements what a container held from what it holds."""
+    if len(a) != len(b):
+        return False
+    if is_of(a, dict):
+        return all(map(_are_alike, a, b)) and all(map(_are_alike, a.values(), b.values()))
+    if is_of(a, set):
+        return {(type(x), x) for x in a} == {(type(x), x) for x in b}
+    return all(map(_are_alike, a, b))
+
+
 def _are_alike(a: Any, b: Any) -> bool:
-    """Whether nobody can tell two objects from each other but by which they are."""
+    """Whether nobody can tell two objects from each other but by which they are: what can be changed is only itself."""
     if a is b:
         return True
     kind = cast("Any", type(a))
-    if kind is not type(b):
-        return False
-    if kind in (list, tuple, deque):
+    if kind is tuple and type(b) is tuple:
         return len(a) == len(b) and all(map(_are_alike, a, b))
-    if kind is dict:
-        return [*a] == [*b] and all(map(_are_alike, a.values(), b.values()))
-    if kind is set:
-        return a == b
-    if is_of(a, np.ndarray | np.generic):
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    return kind in _VALUES and (a == b or (a != a and b != b))
+    return kind is type(b) and kind in _VALUES and repr(a) == repr(b)

@@ -23,8 +23,9 @@ from pliant.frontend.control.region import born
 from pliant.frontend.control.sections import places_of
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.convert import as_traced
+from pliant.frontend.decided import decided_by
 from pliant.frontend.number import with_kind
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 FUNCTIONS: Final[Any] = np
 FEW: Final = 64
@@ -45,14 +46,21 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
     by = _columns(keys)
     common = element_of(items)
-    are_lists = bool(items) and all([type(x) is list for x in items]) and len(items) <= FEW
-    if by is None or common is None or (like(items) is None and not are_lists):
+    if by is None or common is None:
         return _by_python(items, key, reverse, are_open=by is not None)
+    are_values = like(items) is not None
+    if not are_values:
+        try:
+            return _by_python(items, key, reverse, are_open=True)
+        except TracedValueError as error:
+            are_lists = len(items) <= FEW and all([type(x) is list for x in items])
+            if not are_lists or decided_by(error, current().outermost.needs):
+                raise
     order = _order(by, is_reversed=bool(reverse))
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
     made = born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
-    if are_lists:
+    if not are_values:
         in_other_places(made, items, order)
     return made
 

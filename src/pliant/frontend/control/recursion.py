@@ -1,11 +1,12 @@
 """Functions that call themselves under conditions known only at run time: both ways of each condition are traced, so
-one that ends only by such a condition never ends here, and one that calls itself twice takes twice as long at each
-depth. After many conditions the trace is given up, for the numbers that data decide; see `decided`. Where these decide
-nothing, it is traced again for as long as it takes.
+one that ends only by such a condition never ends here, or takes many times as long at each depth. Where that may be so,
+the trace is given up, for the numbers that data decide; see `decided`. Where these decide nothing, it is traced again
+for as long as it takes.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,26 +15,27 @@ from typing import Final
 
 from pliant.core.ir import Value
 from pliant.core.origin import OURS
+from pliant.frontend.control.copies import OUTSIDE
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.needs import needing
 from pliant.frontend.tracing import current
 
-DEEP: Final = 6
-"""Conditions inside each other from which on it is looked for calls."""
+DEEP: Final = 8
+"""Calls of a function inside each other, and conditions, from which on these are counted."""
 MOST: Final = 1000
-"""Conditions below functions that call themselves, in all."""
+"""Such conditions in all."""
 
 
 @contextmanager
 def under(condition: Value) -> Generator[None]:
-    """Inside, both ways of a condition are traced. Raises RecursionError if there were too many such conditions
-    below functions that call themselves."""
+    """Inside, both ways of a condition are traced. Raises RecursionError if there were many in calls inside each other
+    that have no end in sight."""
     needs = current().outermost.needs
     needs.depth += 1
     try:
         with needing(condition):
             is_limited = needs.decides and not needs.is_patient
-            needs.calls += is_limited and needs.depth > DEEP and _is_called_by_itself()
+            needs.calls += is_limited and needs.depth > DEEP and _is_endless()
             if needs.calls > MOST:
                 needs.is_given_up = True
                 raise RecursionError("maximum recursion depth exceeded")
@@ -42,15 +44,25 @@ def under(condition: Value) -> Generator[None]:
         needs.depth -= 1
 
 
-def _is_called_by_itself() -> bool:
-    """Whether one of the user's functions that run was called by itself, or by what it called."""
-    seen = set[CodeType]()
+def _is_endless() -> bool:
+    """Whether many calls of one of the user's functions are inside each other, and no argument tells when that ends."""
+    found: dict[CodeType, list[FrameType]] = {}
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None:
+    while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
         code = frame.f_code
         if not OURS[code.co_filename] and not code.co_name.startswith(BLOCK):
-            if code in seen:
-                return True
-            seen.add(code)
+            found.setdefault(code, []).append(frame)
         frame = frame.f_back
+    return any([len(calls) > DEEP and not _counts(calls) for calls in found.values()])
+
+
+def _counts(calls: list[FrameType]) -> bool:
+    """Whether an argument is an integer that gets greater, or less, with each call."""
+    code = calls[0].f_code
+    for name in code.co_varnames[: code.co_argcount]:
+        values = [call.f_locals.get(name) for call in calls]
+        if all([type(v) is int for v in values]):
+            steps = [a - b for a, b in itertools.pairwise(values)]
+            if all([step > 0 for step in steps]) or all([step < 0 for step in steps]):
+                return True
     return False

@@ -28,7 +28,9 @@ from pliant.ops.shape import iota
 
 NP: Final[Any] = np
 JOINS: Final = 6
-"""How often lists of unknown lengths are put together: `t = t[:i] + t[i:]` has room for twice as many each time."""
+WIDE: Final = 4096
+"""How often lists of unknown lengths are put together, and to how many elements at most: each time, `t = t[:i] + t[i:]`
+has room for twice as many."""
 
 
 def part(elements: Sequence[Any], key: slice) -> list[Any] | None:
@@ -48,7 +50,7 @@ def part(elements: Sequence[Any], key: slice) -> list[Any] | None:
 
 
 def joined(*lists: Sequence[Any]) -> list[Any] | None:
-    """The elements of several lists; None if they are not alike, or if parts were put together too often."""
+    """The elements of several lists; None if they are not alike, or if parts make too many of them."""
     given = [x for x in lists if x]
     if not any([type(x) is Front for elements in given for x in elements]):
         return [x for elements in given for x in elements]
@@ -57,7 +59,7 @@ def joined(*lists: Sequence[Any]) -> list[Any] | None:
     if form is None:
         return None
     room = sum([own.room for own in rooms if own is not None])
-    if form.joins >= JOINS:
+    if form.joins >= JOINS and room > WIDE:
         return None
     form = replace(form, joins=form.joins + 1)
     columns, count = list[Any](), Size(0)
