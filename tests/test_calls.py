@@ -327,6 +327,8 @@ def test_methods_of_a_copy_are_those_of_the_copy() -> None:
     assert (one.count, two.count) == (1, 4)
     assert list(one.slope(x)) == [2.0, 2.0]
     assert list(two.slope(x)) == [5.0, 5.0]
+    step, three = copy.deepcopy([one.step, one])
+    assert step is three.step
 
 
 def test_what_is_made_of_other_functions_is_not_pickled() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from typing import Any, Final
 
 from pliant.frontend.array import TracedArray
@@ -12,6 +13,7 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
+from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import own_item
 from pliant.frontend.control.switched import is_table, one_at
@@ -81,6 +83,8 @@ class Elements(ABC):
         if is_of(holder, dict) and is_one_of_two(key):
             return of_each(key, lambda one: self.element(holder, one))
         if is_of(holder, dict | list | tuple):
+            if is_of(holder, defaultdict) and id(holder) not in self.own and key not in holder:
+                note(place_of("item", holder, key))  # it is made by the reading
             value = item(holder, key)
             if is_of(key, slice | TracedArray) or is_of(holder, tuple):
                 self.counted(holder)

@@ -26,7 +26,7 @@ from pliant.frontend.guards import guards_of, reached
 from pliant.frontend.instrumented import callee
 from pliant.frontend.members import with_plain_members
 from pliant.frontend.memory import memories_of
-from pliant.frontend.needs import leaves_needed
+from pliant.frontend.needs import leaves_needed, values_of
 from pliant.frontend.outputs import Output, outputs_of
 from pliant.frontend.program import Program, forms_of
 from pliant.frontend.sharing import as_one, containers
@@ -115,8 +115,10 @@ def _trace_lengths(
         deciding = needs.deciding
         try:
             return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, layouts)
-        except PliantError:
-            needs.deciding = deciding  # which knows the values that the error is about
+        except PliantError as again:
+            begun = needs.deciding.trace.scope.number
+            if all([value.node.scope < begun for value in values_of(again)]):
+                needs.deciding = deciding  # it is the first trace that wants to know numbers
             raise error from None
 
 

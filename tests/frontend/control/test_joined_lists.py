@@ -117,6 +117,25 @@ def _told(x: Any) -> Any:
     return (type(x), x.dtype, x.shape, x.tobytes()) if isinstance(x, np.ndarray) else (type(x), x)
 
 
+def test_lists_that_get_a_little_longer_are_for_all_data() -> None:
+    def grown(x: Any) -> Any:
+        found: list[Any] = []
+        for v in x:
+            if v > 0:
+                found = found + [v]  # noqa: RUF005
+        for v in x:
+            if v < 0:
+                found = found + [v]  # noqa: RUF005
+        low = [v for v in x if v < 0.5]
+        return sum(k * v for k, v in enumerate(found + low + low + found + low + low + found + low))
+
+    compiled = pliant.jit(grown)
+    for x in rng.normal(size=(5, 8)):
+        np.testing.assert_allclose(compiled(x), grown(x), rtol=1e-13)
+    (entries,) = compiled.entries.values()
+    assert [entry.program.decided for entry in entries] == [None]
+
+
 def test_whether_two_arguments_are_one_array() -> None:
     def kernel(x: Any, y: Any = None) -> Any:
         y = x if y is None else y

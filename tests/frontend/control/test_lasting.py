@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import copy
 import heapq
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -332,3 +332,87 @@ def test_native_code_looks_at_the_order_of_keys() -> None:
         for _ in range(4):
             np.testing.assert_array_equal(compiled(X), run(X))
         assert compiled.natives
+
+
+def remade(s: Any, x: Any) -> Any:
+    s.list, s.dict, s.set, s.rows, s.table = [], {"a": [1]}, {2}, (1, [2]), np.arange(3.0)
+    return x * 2
+
+
+def of_signs(s: Any, x: Any) -> Any:
+    s.number = -s.number
+    return (x + 1) / s.number
+
+
+def of_kinds(s: Any, x: Any) -> Any:
+    s.set = {True} if any(type(k) is int for k in s.set) else {1}
+    s.text = range(5, 5) if s.text == range(0) and s.text.start == 0 else range(0)
+    return x * sum(1 for k in s.set if k is True) + s.text.start
+
+
+@pytest.mark.parametrize("f", [remade, of_signs, of_kinds])
+def test_a_caller_changes_things_later(f: Callable[..., Any]) -> None:
+    one, two = State(), State()
+    one.number = two.number = 0.0
+    one.text, two.text = range(0), range(0)
+    compiled = pliant.jit(outside_of(one)(f))
+    for n in range(8):
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(compiled(X), f(two, X))
+        for s in (one, two) if f is remade and n > 2 else ():
+            s.list.append(5)
+            s.dict["a"].append(6)
+            s.rows[1].append(7)
+            s.table[0] = 9.0
+            s.set.add(8)
+        if f is not remade:
+            assert repr(shown(one)) == repr(shown(two))
+    with np.errstate(all="ignore"):
+        compiled(X)
+        f(two, X)
+    assert repr(shown(one)) == repr(shown(two))
+
+
+def test_a_counter_counts_each_call_once() -> None:
+    count, names = 0, defaultdict(list)
+
+    def run(x: Any, y: Any) -> Any:
+        nonlocal count
+        count += 1
+        names["a"].append(1)
+        x[:] += 1
+        y[:] += 2
+        if x.sum() > 100:
+            raise ValueError("great")
+        return x.sum() * len(names["a"])
+
+    compiled = pliant.jit(run)
+    for n, (a, b) in enumerate([(0, 2), (0, 2), (1, 3), (0, 3), (0, 3)], 1):
+        x = np.zeros(6)
+        assert compiled(x[a : a + 3], x[b : b + 3]) == n * x[a : a + 3].sum()
+        assert (count, len(names["a"])) == (n, n)
+    for _ in range(3):
+        before = count
+        with pytest.raises(ValueError, match="great"):
+            compiled(np.full(3, 50.0), np.zeros(3))
+        assert count == before + 1
+
+
+def test_what_is_left_where_a_call_raises_while_it_is_traced() -> None:
+    s, which = SimpleNamespace(), np.sin
+
+    def run(x: Any) -> Any:
+        nonlocal which
+        which = np.cos if which is np.sin else np.sin
+        s.function, s.list, s.module, s.algebra = np.sin, [np.cos], np, np.linalg
+        if x.shape[0] == 2:
+            raise ValueError("two")
+        return which(x)
+
+    compiled = pliant.jit(run)
+    for n in range(3):
+        with pytest.raises(ValueError, match="two"):
+            compiled(X)
+        assert which is (np.cos if n % 2 == 0 else np.sin)
+    np.testing.assert_array_equal(compiled(np.ones(3)), np.sin(np.ones(3)))
+    assert s == SimpleNamespace(function=np.sin, list=[np.cos], module=np, algebra=np.linalg)

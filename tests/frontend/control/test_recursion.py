@@ -139,3 +139,28 @@ def test_what_data_cannot_decide_takes_as_long_as_it_takes(monkeypatch):
         return pliant.fori_loop(0, len(ks), lambda i, made: made + area(ks[i], 3), 0.0)
 
     np.testing.assert_allclose(pliant.jit(total)(ks), sum(areas(ks)), rtol=1e-14)
+
+
+def tree(x, depth):
+    if depth == 0:
+        return x.sum()
+    if x[0] > 0:
+        return tree(x * 0.9 - 0.05 * depth, depth - 1) + 1.0
+    return tree(x + 0.3, depth - 1)
+
+
+def test_a_function_that_counts_how_often_it_calls_itself_is_for_all_data(monkeypatch):
+    monkeypatch.setattr(recursion, "DEEP", 3)
+    monkeypatch.setattr(recursion, "MOST", 10)
+
+    def run(x):
+        return tree(x, 6)
+
+    def called(k, x):
+        return called(k - 1, x) if k else compiled(x)
+
+    compiled = pliant.jit(run)
+    for x in rng.normal(size=(4, 3)):
+        np.testing.assert_allclose(called(9, x), run(x), rtol=1e-14)
+    (entries,) = compiled.entries.values()
+    assert [entry.program.decided for entry in entries] == [None]

@@ -49,9 +49,11 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
         _check(trace, trace.cells | outside)
     except BaseException:
         _restore(trace)
-        for place, (before, _) in trace.left.items():
+        for place, (before, _) in [*trace.left.items()]:
             if any(type(x) in (TracedArray, Unbound) for x in _leaves(place.get())):
                 place.set(before)
+            else:
+                _settled(place, before, trace)
         raise
 
 
@@ -130,7 +132,6 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
         if not is_outside or id(place.holder) in trace.own:
             continue
         content = place.get()
-        leaves, structure = flatten(content)
         unknown = [x for x in flatten(content, is_own)[0] if _is_unknown(x)]
         is_longer = place.is_whole and is_of(place.holder, list) and len(content) > len(before)
         is_longer = is_longer and id(place.holder) not in trace.sizes  # else each call is traced, which appends to it
@@ -142,24 +143,25 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
             ).at(("changed here", origin))
             error.holders = (*error.holders, outside.get(id(place.holder), place.holder))
             continue
-        plain = [*map(_plain, leaves)]
-        if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
-            place.set(unflatten(structure, plain))
-        if place.number in trace.behind:
-            place, before = _bound(place, trace)
-        note_left(trace, place, before)
+        note_left(trace, *_settled(place, before, trace))
     if error is not None:
         raise error
 
 
-def _bound(place: Place, trace: Trace) -> tuple[Place, Any]:
-    """The place of a name for which another one stands while the function is traced, bound to what that is now, and
-    what it was bound to."""
+def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
+    """A place that holds what NumPy would have left there, and what was there before: of a name for which another one
+    stands while the function is traced, its own."""
+    leaves, structure = flatten(place.get())
+    plain = [*map(_plain, leaves)]
+    if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
+        place.set(unflatten(structure, plain))
+    if place.number not in trace.behind:
+        return place, before
     real = place_of("name", trace.behind[place.number][1], place.key)
-    before = real.get()
-    trace.left[real] = before, here()
+    found = real.get()
+    trace.left[real] = found, here()
     real.set(place.get())
-    return real, before
+    return real, found
 
 
 def _leaves(content: Any) -> list[Any]:

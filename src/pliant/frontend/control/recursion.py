@@ -11,12 +11,11 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import CodeType, FrameType
-from typing import Final
+from typing import Any, Final
 
 from pliant.core.ir import Value
 from pliant.core.origin import OURS
 from pliant.frontend.control.copies import OUTSIDE
-from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.needs import needing
 from pliant.frontend.tracing import current
 
@@ -45,24 +44,26 @@ def under(condition: Value) -> Generator[None]:
 
 
 def _is_endless() -> bool:
-    """Whether many calls of one of the user's functions are inside each other, and no argument tells when that ends."""
+    """Whether many calls of one of the user's functions, or of a block of it, are inside each other, and no argument
+    tells when that ends."""
     found: dict[CodeType, list[FrameType]] = {}
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
         code = frame.f_code
-        if not OURS[code.co_filename] and not code.co_name.startswith(BLOCK):
+        if not OURS[code.co_filename]:
             found.setdefault(code, []).append(frame)
         frame = frame.f_back
-    return any([len(calls) > DEEP and not _counts(calls) for calls in found.values()])
+    are_many = any([len(calls) > DEEP for calls in found.values()])
+    return are_many and not any([len(calls) >= DEEP and _counts(calls) for calls in found.values()])
 
 
 def _counts(calls: list[FrameType]) -> bool:
     """Whether an argument is an integer that gets greater, or less, with each call."""
     code = calls[0].f_code
     for name in code.co_varnames[: code.co_argcount]:
-        values = [call.f_locals.get(name) for call in calls]
+        values: list[Any] = [call.f_locals.get(name) for call in calls]
         if all([type(v) is int for v in values]):
-            steps = [a - b for a, b in itertools.pairwise(values)]
+            steps: list[int] = [a - b for a, b in itertools.pairwise(values)]
             if all([step > 0 for step in steps]) or all([step < 0 for step in steps]):
                 return True
     return False
