@@ -50,7 +50,7 @@ def _have_alike(a: Any, b: Any) -> bool:
     if is_of(a, dict):
         return all(map(_are_alike, a, b)) and all(map(_are_alike, a.values(), b.values()))
     if is_of(a, set):
-        return {(type(x), x) for x in a} == {(type(x), x) for x in b}
+        return {(x.__class__, x) for x in a} == {(x.__class__, x) for x in b}
     return all(map(_are_alike, a, b))
 
 
@@ -58,7 +58,9 @@ def _are_alike(a: Any, b: Any) -> bool:
     """Whether nobody can tell two objects from each other but by which they are: what can be changed is only itself."""
     if a is b:
         return True
-    kind = cast("Any", type(a))
-    if kind is tuple and type(b) is tuple:
+    kind: Any = a.__class__
+    if kind is not b.__class__:
+        return False
+    if kind is tuple:
         return len(a) == len(b) and all(map(_are_alike, a, b))
-    return kind is type(b) and kind in _VALUES and repr(a) == repr(b)
+    return kind in _VALUES and repr(a) == repr(b)

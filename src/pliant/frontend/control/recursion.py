@@ -19,9 +19,9 @@ from pliant.frontend.control.copies import OUTSIDE
 from pliant.frontend.needs import needing
 from pliant.frontend.tracing import current
 
-DEEP: Final = 8
+DEEP: Final = 4
 """Calls of a function inside each other, and conditions, from which on these are counted."""
-MOST: Final = 1000
+MOST: Final = 500
 """Such conditions in all."""
 
 
@@ -53,8 +53,11 @@ def _is_endless() -> bool:
         if not OURS[code.co_filename]:
             found.setdefault(code, []).append(frame)
         frame = frame.f_back
-    are_many = any([len(calls) > DEEP for calls in found.values()])
-    return are_many and not any([len(calls) >= DEEP and _counts(calls) for calls in found.values()])
+    if not any([len(calls) > DEEP for calls in found.values()]):
+        return False
+    blocks = {c for code in found for c in code.co_consts if type(c) is CodeType and c.co_name == code.co_name}
+    functions = [calls for code, calls in found.items() if code not in blocks and len(calls) >= DEEP]
+    return not any(map(_counts, functions))
 
 
 def _counts(calls: list[FrameType]) -> bool:
