@@ -94,7 +94,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Callable[[], tuple[Any, ...]]]]] =
     (children, [lambda: (rng.random(12),), lambda: (rng.random(12),)]),
     (
         restarted,
-        [lambda: (np.zeros(6), abs(rng.normal(size=6))), lambda: (np.ones(6), np.array([1.0, 0.01, 2, 3, 4, 5]))],
+        [lambda: (np.zeros(6), rng.integers(1, 4, 6) / 1.0), lambda: (np.ones(6), np.array([1.0, 0.0, 2, 3, 4, 5]))],
     ),
     (best_of, [lambda: (rng.random(8), rng.normal(size=8))]),
 ]
