@@ -148,7 +148,7 @@ def close(
 
 
 def _take_back(trace: Trace) -> None:
-    """Take back what a function set that it did not make, and nothing around it that is traced, if that is to be."""
+    """Take back what a function set of what is outside of all that is traced, if that is to be."""
     top = trace.outermost
     for place, content in reversed((trace.before or {}).items()):
         is_theirs = place.number in top.cells if place.kind == "name" else place.number not in top.own

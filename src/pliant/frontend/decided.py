@@ -195,9 +195,10 @@ class Deciding:
         try:
             if any([_has_loops(n) for n in order]):
                 self._run_natively(order)
-            with np.errstate(all="ignore"):
-                for node in _new(root, self.contents):
-                    self._run(node)
+            else:
+                with np.errstate(all="ignore"):
+                    for node in order:
+                        self._run(node)
         except (IndexError, ValueError, ArithmeticError):
             return self._by_native_code(root)  # which raises it, and says where
         return self.contents[root]

@@ -17,7 +17,6 @@ from pliant.errors import DTypeError, IndexRangeError, PliantError, UnsupportedE
 from pliant.frontend import index, ufunc
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.ornone import all_present
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions import (
     ACCUMULATIONS,
@@ -141,7 +140,6 @@ class Tables:
                 ("here", here())
             )
         try:
-            args, kwargs = all_present(args), all_present(kwargs)
             made = found(*args, **kwargs)
             is_ordered = func in TURNED or (func not in ROW_MAJOR and has_order(args)) or asks_order(args, kwargs)
             return later_order(made, func, args, kwargs) if is_ordered else made

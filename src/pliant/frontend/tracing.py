@@ -321,13 +321,16 @@ _OTHERS: Final = {
 
 def is_other(kind: type) -> bool:
     """Whether it is one of NumPy's classes of arrays that are no plain ones; asks without importing np.ma."""
-    return f"{kind.__module__}.{kind.__qualname__}" in _OTHERS
+    return _full_name(kind) in _OTHERS
+
+
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def not_plain(kind: type) -> UnsupportedError:
     """The error of a class of arrays that means other things by operators than plain ones."""
-    of_name = f"{kind.__module__}.{kind.__qualname__}"
-    name, hint = _OTHERS.get(of_name, (kind.__name__, "np.asarray(x) makes a plain array"))
+    name, hint = _OTHERS.get(_full_name(kind), (kind.__name__, "np.asarray(x) makes a plain array"))
     return UnsupportedError(f"{name} is not supported in a traced function", hint=hint).at(("here", here()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import choose
 from pliant.frontend.control.chosen import is_one_of_two, known_here
 from pliant.frontend.control.signals import TRUTH
@@ -16,9 +17,8 @@ def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
     """What is made of an object that is one of two, of each by itself."""
     if not is_chosen(x):
         return use(x)
-    condition, one, two = x.choice
-    test = with_kind(known_here(x, condition), TRUTH)
-    return choose(test, lambda: of_each(one, use), lambda: of_each(two, use))
+    _, one, two = x.choice
+    return choose(_first_of(x), lambda: of_each(one, use), lambda: of_each(two, use))
 
 
 def operated(x: Any, use: Callable[[Any], Any]) -> Any:
@@ -27,6 +27,10 @@ def operated(x: Any, use: Callable[[Any], Any]) -> Any:
     made = of_each(x, use)
     if not is_chosen(made) or is_one_of_two(made) or not is_one_of_two(x) or not all(map(is_number, x.choice[1:])):
         return made
-    condition, *parts = x.choice
-    one, two = map(use, parts)
-    return choose(with_kind(known_here(x, condition), TRUTH), lambda: one, lambda: two)
+    one, two = map(use, x.choice[1:])
+    return choose(_first_of(x), lambda: one, lambda: two)
+
+
+def _first_of(x: Any) -> TracedArray:
+    """Whether what is one of two objects is the first of them."""
+    return with_kind(known_here(x, x.choice[0]), TRUTH)

@@ -48,6 +48,7 @@ class OrNone(Shown):
     """An object if a flag holds, else None. What it holds has names that no attribute of the user's has."""
 
     __slots__ = ("pliant_flag", "pliant_value")
+    __array_priority__: Final = TracedArray.__array_priority__ + 1  # it answers where functions are given both
 
     def __init__(self, flag: Any, value: Any) -> None:
         self.pliant_flag, self.pliant_value = flag, value
