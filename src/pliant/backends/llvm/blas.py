@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pliant.backends.llvm.gemm import declaration, function_named, has_own
 from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.own_transpose import mirror_text
 from pliant.backends.llvm.products import emit_small, is_small
@@ -93,7 +94,13 @@ def emit_stack(e: Emitter, step: Product, loops: tuple[Var, ...], starts: tuple[
 
 def is_alone(step: Product) -> bool:
     """Whether a call of BLAS had better have one thread."""
-    return not is_small(step) and math.prod(step.sizes) <= SERIAL and threads_of_blas() is not None
+    is_by_blas = not is_small(step) and not is_own(step)
+    return is_by_blas and math.prod(step.sizes) <= SERIAL and threads_of_blas() is not None
+
+
+def is_own(step: Product) -> bool:
+    """Whether a product is made by code of our own: not that of a matrix and a vector."""
+    return min(step.sizes[:2]) > 1 and has_own(step.out.type.dtype)
 
 
 def by_one_thread(e: Emitter, alone: bool, body: Callable[[], None]) -> None:
@@ -198,6 +205,9 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
         args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], beta, out, 1]
         e.line(call_text(e, f"{letter}gemv", dtype, args))
         return
+    if is_own(step):
+        emit_own(e, step, at)
+        return
     if step.is_with_own_transpose:
         emit_syrk(e, step, left, out)
         return
@@ -214,6 +224,21 @@ def emit_syrk(e: Emitter, step: Product, matrix: str, out: str) -> None:
     e.line(call_text(e, f"{LETTER[dtype]}syrk", dtype, ["L", trans, n, k, 1.0, matrix, lead, 0.0, out, n]))
     mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
     e.call_for_effect(f"void {mirror}(ptr {out}, i64 {n})")
+
+
+def emit_own(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
+    """One product by our own code."""
+    dtype, (m, n, k) = step.out.type.dtype, step.sizes
+    name = function_named(f"pliant_product_{dtype}")
+    e.module.declared[name] = declaration(name)
+    places = [f"ptr {x}" for x in at]
+    is_half = step.is_with_own_transpose
+    numbers = [step.left.row, step.left.column, step.right.row, step.right.column, m, n, k, int(bool(step.start)), int(is_half)]
+    a, b, c, d, *others = [f"i64 {x}" for x in numbers]
+    e.line(f"call void @{name}({', '.join([places[0], a, b, places[1], c, d, places[2], *others])})")
+    if is_half:
+        mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
+        e.call_for_effect(f"void {mirror}(ptr {at[2]}, i64 {n})")
 
 
 def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:

@@ -142,6 +142,8 @@ def _is_there(symbol: str) -> bool:
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
     if symbol.startswith(("pliant_sort_", "pliant_order_", "pliant_arrange_")):
         return import_module("pliant.backends.llvm.sorting").function_named(symbol) == symbol
+    if symbol.startswith("pliant_product_"):
+        return import_module("pliant.backends.llvm.gemm").function_named(symbol) == symbol
     if symbol.startswith("pliant_fourier_"):
         return import_module("pliant.backends.llvm.fourier").function_named(symbol) == symbol
     blas = import_module("pliant.backends.llvm.blas")

@@ -1,0 +1,144 @@
+"""The innermost loops of matrix products: some rows times some columns, whose sums stay in registers.
+
+    for each block of rows:
+        totals[i] = 0, as vectors
+        for each term t:
+            totals[i] += left[i, t] · right[t, :]
+        out[i, :] = totals[i], or added to what is there
+
+Rows that a last block lacks are copies of the last row, and are computed and stored again. What does not fill the last
+vector of a row is masked.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.lanes import BYTES, Lanes
+from pliant.backends.llvm.values import llvm_type
+from pliant.core.data import frozen
+from pliant.kernel.ir import Var
+
+ROWS: Final = {64: {1: 8, 2: 8, 3: 8, 4: 6}, 32: {1: 8, 2: 6, 3: 4}}
+"""Bytes of a vector → vectors of a row → rows at a time: as many sums as there are registers beside what they are
+made of, and so many that none waits for the one before."""
+PARAMETERS: Final = (
+    "ptr noalias readonly %left, i64 %left.row, i64 %left.column, ptr noalias readonly %right, i64 %right.row, "
+    "ptr noalias %out, i64 %out.row, i64 %rows, i64 %columns, i64 %terms, i1 %more"
+)
+"""Addresses of the first elements, elements from one row or column to the next, extents, and whether to add."""
+KINDS: Final = "ptr, i64, i64, ptr, i64, ptr, i64, i64, i64, i64, i1"
+
+
+def most_columns(dtype: str, width: int) -> int:
+    """How many columns are computed at a time, by vectors of so many bytes."""
+    return max(ROWS[width]) * width // BYTES[dtype]
+
+
+def kernel_text(e: Emitter, dtype: str, vectors: int, width: int) -> str:
+    """The function for as many columns as fill so many vectors, the last of them perhaps in part."""
+    v = Lanes(e, dtype, width // BYTES[dtype])
+    kernel = Kernel(e, v, vectors, lanes_below(v, e.op(f"sub nuw nsw i64 %columns, {v.count * (vectors - 1)}")))
+    all_rows, few = ROWS[width][vectors], ROWS[width][vectors] // 2
+    blocks = e.op(f"udiv i64 {e.op(f'add nuw nsw i64 %rows, {all_rows - few - 1}')}, {all_rows}")
+    is_none = e.op(f"icmp eq i64 {blocks}, 0")
+    every = Var(2)
+
+    def block() -> None:
+        kernel.rows(e.op(f"mul nuw nsw i64 {e.env[every]}, {all_rows}"), all_rows)
+
+    e.unless(is_none, lambda: e.loop(every, block, ("0", blocks), e.module.not_unrolled()))
+    done = e.op(f"mul nuw nsw i64 {blocks}, {all_rows}")
+    e.unless(e.op(f"icmp uge i64 {done}, %rows"), lambda: kernel.rows(done, few))
+    return e.text()
+
+
+@final
+@frozen
+class Kernel:
+    """The code for some vectors of each row."""
+
+    e: Emitter
+    v: Lanes
+    vectors: int
+    mask: str  # of the last vector
+
+    def rows(self, first: str, count: int) -> None:
+        """`count` rows from one on, or as many as there are."""
+        e, kind = self.e, self.v.kind
+        last = e.op("sub nuw nsw i64 %rows, 1")
+        inside = [e.op(f"add nuw nsw i64 {first}, {n}") for n in range(count)]
+        inside = [e.op(f"call i64 @llvm.umin.i64(i64 {at}, i64 {last})") for at in inside]
+        lefts = [self.at("%left", e.op(f"mul nuw nsw i64 {at}, %left.row")) for at in inside]
+        outs = [self.at("%out", e.op(f"mul nuw nsw i64 {at}, %out.row")) for at in inside]
+        slots = [[e.alloca(kind) for _ in range(self.vectors)] for _ in range(count)]
+        for slot in [slot for row in slots for slot in row]:
+            e.line(f"store {kind} zeroinitializer, ptr {slot}")
+        term = Var(2)
+        e.loop(term, lambda: self.term(e.env[term], lefts, slots), ("0", "%terms"), e.module.not_unrolled())
+        e.unless(e.op("xor i1 %more, true"), lambda: self.added(outs, slots))
+        for out, row in zip(outs, slots, strict=True):
+            for n, slot in enumerate(row):
+                self.store(self.at(out, self.v.count * n), n, e.op(f"load {kind}, ptr {slot}"))
+
+    def term(self, t: str, lefts: list[str], slots: list[list[str]]) -> None:
+        """Add the products of one term to all sums."""
+        e, v = self.e, self.v
+        row = self.at("%right", e.op(f"mul nuw nsw i64 {t}, %right.row"))
+        rights = [self.load(self.at(row, v.count * n), n) for n in range(self.vectors)]
+        column = e.op(f"mul nuw nsw i64 {t}, %left.column")
+        for left, totals in zip(lefts, slots, strict=True):
+            x = v.all(e.op(f"load {llvm_type(v.dtype)}, ptr {self.at(left, column)}"))
+            for slot, right in zip(totals, rights, strict=True):
+                total = v.plus_product(e.op(f"load {v.kind}, ptr {slot}"), x, right)
+                e.line(f"store {v.kind} {total}, ptr {slot}")
+
+    def added(self, outs: list[str], slots: list[list[str]]) -> None:
+        """Add what is there to the sums."""
+        e, v = self.e, self.v
+        for out, row in zip(outs, slots, strict=True):
+            for n, slot in enumerate(row):
+                there = self.load(self.at(out, v.count * n), n)
+                total = v.op("fadd", there, e.op(f"load {v.kind}, ptr {slot}"))
+                e.line(f"store {v.kind} {total}, ptr {slot}")
+
+    def at(self, base: str, index: str | int) -> str:
+        """The address of an element."""
+        return self.e.op(f"getelementptr {llvm_type(self.v.dtype)}, ptr {base}, i64 {index}") if index else base
+
+    def load(self, place: str, number: int) -> str:
+        """The n-th vector of a row."""
+        return self.v.load_at(place) if number < self.vectors - 1 else load_some(self.v, place, self.mask)
+
+    def store(self, place: str, number: int, x: str) -> None:
+        """Write the n-th vector of a row."""
+        if number < self.vectors - 1:
+            self.e.line(f"store {self.v.kind} {x}, ptr {place}, align {BYTES[self.v.dtype]}")
+        else:
+            store_some(self.v, place, x, self.mask)
+
+
+def lanes_below(v: Lanes, count: str) -> str:
+    """A mask of the first lanes, or of all if there are fewer."""
+    kind = f"<{v.count} x i32>"
+    few = v.e.op(f"trunc i64 {v.e.op(f'call i64 @llvm.umin.i64(i64 {count}, i64 {v.count})')} to i32")
+    one = v.e.op(f"insertelement {kind} poison, i32 {few}, i64 0")
+    all = v.e.op(f"shufflevector {kind} {one}, {kind} poison, {kind} zeroinitializer")
+    return v.e.op(f"icmp ugt {kind} {all}, <{', '.join([f'i32 {n}' for n in range(v.count)])}>")
+
+
+def load_some(v: Lanes, place: str, mask: str) -> str:
+    """A vector of which only some lanes are read; the others are zero."""
+    masks, size = f"<{v.count} x i1>", BYTES[v.dtype]
+    function = f"@llvm.masked.load.v{v.count}{v.dtype}.p0"
+    v.e.module.declared[function] = f"declare {v.kind} {function}(ptr, i32, {masks}, {v.kind})"
+    return v.e.op(f"call {v.kind} {function}(ptr {place}, i32 {size}, {masks} {mask}, {v.kind} zeroinitializer)")
+
+
+def store_some(v: Lanes, place: str, x: str, mask: str) -> None:
+    """Write some lanes of a vector."""
+    masks, size = f"<{v.count} x i1>", BYTES[v.dtype]
+    function = f"@llvm.masked.store.v{v.count}{v.dtype}.p0"
+    v.e.module.declared[function] = f"declare void {function}({v.kind}, ptr, i32, {masks})"
+    v.e.line(f"call void {function}({v.kind} {x}, ptr {place}, i32 {size}, {masks} {mask})")
