@@ -1,4 +1,5 @@
-"""Matrix products by BLAS, if they are not small: NumPy's own OpenBLAS if it can be found, else SciPy's pointers."""
+"""Matrix products: small ones in the program, others by code of our own or by BLAS, which is NumPy's own OpenBLAS if it
+can be found, else SciPy's pointers."""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ def is_alone(step: Product) -> bool:
 
 def is_own(step: Product) -> bool:
     """Whether a product is made by code of our own: not that of a matrix and a vector."""
-    return min(step.sizes[:2]) > 1 and has_own(step.out.type.dtype)
+    return min(step.sizes[:2]) > 1 and has_own(step.out.type.dtype, math.prod(step.sizes))
 
 
 def by_one_thread(e: Emitter, alone: bool, body: Callable[[], None]) -> None:
@@ -233,9 +234,9 @@ def emit_own(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
     e.module.declared[name] = declaration(name)
     places = [f"ptr {x}" for x in at]
     is_half = step.is_with_own_transpose
-    numbers = [step.left.row, step.left.column, step.right.row, step.right.column, m, n, k, int(bool(step.start)), int(is_half)]
-    a, b, c, d, *others = [f"i64 {x}" for x in numbers]
-    e.line(f"call void @{name}({', '.join([places[0], a, b, places[1], c, d, places[2], *others])})")
+    left, right = ([f"i64 {x.row}", f"i64 {x.column}"] for x in (step.left, step.right))
+    others = [f"i64 {x}" for x in (m, n, k, int(step.start is not None), int(is_half))]
+    e.line(f"call void @{name}({', '.join([places[0], *left, places[1], *right, places[2], *others])})")
     if is_half:
         mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
         e.call_for_effect(f"void {mirror}(ptr {at[2]}, i64 {n})")

@@ -36,10 +36,14 @@ LEFT: Final = 1 << 18
 LINE: Final = 64
 """Bytes of a line of cache: the columns of that copy begin in others each."""
 FEW: Final = 12
-"""Rows that are too few for a copy of a right operand whose rows are contiguous."""
+"""Rows that are too few for a copy of a right operand whose rows are contiguous, however these lie."""
+COLLIDING: Final = 4096
+"""Bytes: rows that are a multiple of this apart share a few places of the caches, and are copied."""
+MOST: Final = {32: 1 << 23}
+"""Bytes of a vector → multiplications beyond which BLAS, which copies both operands, is quicker."""
 LEAST: Final = 1 << 22
 """Multiplications from which on a product runs in parts."""
-PARTS: Final = 8
+PARTS: Final = 32
 """Parts at most."""
 ROWS: Final = 96
 GRAIN: Final = 24
@@ -52,9 +56,10 @@ SHARES: Final = {"down": "i64", "across": "i64"}
 """Rows and columns of a part, which come after the arguments in the frame of all parts."""
 
 
-def has_own(dtype: str) -> bool:
-    """Whether there are products of a dtype here that are as fast as any library's."""
-    return dtype in BYTES and host_target().widths[-1] in gemm_kernel.ROWS
+def has_own(dtype: str, work: int = 1) -> bool:
+    """Whether products of a dtype, with so many multiplications, are as fast here as any library's."""
+    width = host_target().widths[-1]
+    return dtype in BYTES and width in gemm_kernel.SHAPES and work <= MOST.get(width, work)
 
 
 def function_named(name: str) -> str:
@@ -80,7 +85,7 @@ def text_of(dtype: str) -> str:
     width, size = host_target().widths[-1], BYTES[dtype]
     columns = most_columns(dtype, width)
     parameters = ", ".join([f"{t} %{x}" for x, t in ARGUMENTS.items()])
-    kernels = {f"kernel{n}": n for n in gemm_kernel.ROWS[width]}
+    kernels = {shape.name: shape for shape in gemm_kernel.SHAPES[width]}
 
     def frame(module: Module) -> list[str]:
         module.declared["pool"] = f"declare void @{parallel()}(ptr, ptr, ptr, i64)"
@@ -197,7 +202,7 @@ class Part:
     """The function of a part: some rows and columns of the result."""
 
     def __init__(self, e: Emitter, dtype: str, width: int) -> None:
-        self.e, self.t, self.width = e, llvm_type(dtype), width
+        self.e, self.dtype, self.t, self.width = e, dtype, llvm_type(dtype), width
         self.lanes = width // BYTES[dtype]
         self.columns = most_columns(dtype, width)
         self.rows = LEFT // TERMS // BYTES[dtype]  # of a block of the left operand that is copied
@@ -253,7 +258,9 @@ class Part:
         row, step = given["right.row"], given["right.column"]
         right = self.at(given["right"], self.index((term, row), (column, step)))
         is_contiguous = e.op(f"icmp eq i64 {step}, 1")
-        is_as_it_is = e.op(f"and i1 {is_contiguous}, {e.op(f'icmp ule i64 {rows}, {FEW}')}")
+        is_apart = e.op(f"icmp ne i64 {e.op(f'urem i64 {row}, {COLLIDING // BYTES[self.dtype]}')}, 0")
+        is_cheap = e.op(f"or i1 {is_apart}, {e.op(f'icmp ule i64 {rows}, {FEW}')}")
+        is_as_it_is = e.op(f"and i1 {is_contiguous}, {is_cheap}")
         pitch = self.columns
         copied = f"call void @copied(ptr {right}, i64 {row}, ptr {self.right}, i64 {pitch}, i64 {terms}, i64 {columns})"
         turned = f"call void @turned(ptr {right}, i64 {step}, ptr {self.right}, i64 {columns}, i64 {terms})"
@@ -277,9 +284,15 @@ class Part:
     def kernels(self, columns: str, args: str) -> None:
         """The call for as many vectors as a row has."""
         e, vectors = self.e, quotient(self.e, columns, str(self.lanes))
-        for n in gemm_kernel.ROWS[self.width]:
-            is_other = e.op(f"icmp ne i64 {vectors}, {n}")
-            e.unless(is_other, lambda n=n: e.line(f"call void @kernel{n}({args})"))
+        is_whole = e.op(f"icmp eq i64 {columns}, {self.columns}")
+        has_whole = any([shape.is_whole for shape in gemm_kernel.SHAPES[self.width]])
+        for shape in gemm_kernel.SHAPES[self.width]:
+            is_other = e.op(f"icmp ne i64 {vectors}, {shape.vectors}")
+            if shape.is_whole:
+                is_other = e.op(f"xor i1 {is_whole}, true")
+            elif has_whole:
+                is_other = e.op(f"or i1 {is_other}, {is_whole}")
+            e.unless(is_other, lambda shape=shape: e.line(f"call void @{shape.name}({args})"))
 
     def index(self, *terms: tuple[str, str]) -> str:
         """The sum of products."""

@@ -20,9 +20,27 @@ from pliant.backends.llvm.values import llvm_type
 from pliant.core.data import frozen
 from pliant.kernel.ir import Var
 
-ROWS: Final = {64: {1: 8, 2: 8, 3: 8, 4: 6}, 32: {1: 8, 2: 6, 3: 4}}
-"""Bytes of a vector → vectors of a row → rows at a time: as many sums as there are registers beside what they are
-made of, and so many that none waits for the one before."""
+@final
+@frozen
+class Shape:
+    """What a kernel computes at a time."""
+
+    vectors: int  # of a row
+    rows: int
+    is_whole: bool = False  # the last vector has no mask, which would take a register
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return f"kernel{self.vectors}{'_whole' * self.is_whole}"
+
+
+SHAPES: Final = {
+    64: (Shape(4, 6), Shape(3, 8), Shape(2, 8), Shape(1, 8)),
+    32: (Shape(3, 4, is_whole=True), Shape(3, 3), Shape(2, 6), Shape(1, 8)),
+}
+"""By bytes of a vector: as many sums as there are registers beside what they are made of, and so many that none waits
+for the one before. The first is for most columns."""
 PARAMETERS: Final = (
     "ptr noalias readonly %left, i64 %left.row, i64 %left.column, ptr noalias readonly %right, i64 %right.row, "
     "ptr noalias %out, i64 %out.row, i64 %rows, i64 %columns, i64 %terms, i1 %more"
@@ -33,14 +51,15 @@ KINDS: Final = "ptr, i64, i64, ptr, i64, ptr, i64, i64, i64, i64, i1"
 
 def most_columns(dtype: str, width: int) -> int:
     """How many columns are computed at a time, by vectors of so many bytes."""
-    return max(ROWS[width]) * width // BYTES[dtype]
+    return SHAPES[width][0].vectors * width // BYTES[dtype]
 
 
-def kernel_text(e: Emitter, dtype: str, vectors: int, width: int) -> str:
-    """The function for as many columns as fill so many vectors, the last of them perhaps in part."""
+def kernel_text(e: Emitter, dtype: str, shape: Shape, width: int) -> str:
+    """The function for as many columns as fill the vectors of a shape, the last one perhaps in part."""
     v = Lanes(e, dtype, width // BYTES[dtype])
-    kernel = Kernel(e, v, vectors, lanes_below(v, e.op(f"sub nuw nsw i64 %columns, {v.count * (vectors - 1)}")))
-    all_rows, few = ROWS[width][vectors], ROWS[width][vectors] // 2
+    rest = "" if shape.is_whole else e.op(f"sub nuw nsw i64 %columns, {v.count * (shape.vectors - 1)}")
+    kernel = Kernel(e, v, shape.vectors, rest and lanes_below(v, rest))
+    all_rows, few = shape.rows, shape.rows // 2
     blocks = e.op(f"udiv i64 {e.op(f'add nuw nsw i64 %rows, {all_rows - few - 1}')}, {all_rows}")
     is_none = e.op(f"icmp eq i64 {blocks}, 0")
     every = Var(2)
@@ -62,7 +81,7 @@ class Kernel:
     e: Emitter
     v: Lanes
     vectors: int
-    mask: str  # of the last vector
+    mask: str  # of the last vector, if it has one
 
     def rows(self, first: str, count: int) -> None:
         """`count` rows from one on, or as many as there are."""
@@ -109,14 +128,15 @@ class Kernel:
 
     def load(self, place: str, number: int) -> str:
         """The n-th vector of a row."""
-        return self.v.load_at(place) if number < self.vectors - 1 else load_some(self.v, place, self.mask)
+        is_masked = self.mask and number == self.vectors - 1
+        return load_some(self.v, place, self.mask) if is_masked else self.v.load_at(place)
 
     def store(self, place: str, number: int, x: str) -> None:
         """Write the n-th vector of a row."""
-        if number < self.vectors - 1:
-            self.e.line(f"store {self.v.kind} {x}, ptr {place}, align {BYTES[self.v.dtype]}")
-        else:
+        if self.mask and number == self.vectors - 1:
             store_some(self.v, place, x, self.mask)
+        else:
+            self.e.line(f"store {self.v.kind} {x}, ptr {place}, align {BYTES[self.v.dtype]}")
 
 
 def lanes_below(v: Lanes, count: str) -> str:
