@@ -143,3 +143,9 @@ def test_elementwise_primitives(name: str, dtype: str):
         xs[1] = np.abs(xs[1])
     narrow = {"f16": 2e-3, "f32": 1e-5, "c64": 1e-4}
     agree(fn, xs, narrow.get(dtype, 1e-10))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_powers_of_two_are_exact(dtype: str):
+    x = np.arange(-30, 31).astype(dtype)
+    np.testing.assert_array_equal(pliant.jit(np.exp2, backend="jax")(x), np.exp2(x))

@@ -77,6 +77,10 @@ class Emission:
         """A product in all the bits of its operands, on devices too that would rather have fewer."""
         return self.numpy.matmul(x, y, precision="highest")
 
+    def exp2(self, x: Any) -> Any:
+        """2 to a power: exact where that is whole, which JAX's, an `exp` of products, is not."""
+        return self.numpy.power(self.numpy.asarray(2, x.dtype), x)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.numpy, name)
 
