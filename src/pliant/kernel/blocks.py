@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
+from math import prod
 from typing import Final, TypeAlias, final
 
 from pliant.core.data import mutable
@@ -45,6 +46,8 @@ from pliant.kernel.schedule import depth_of, scalars
 from pliant.kernel.spill import may_fail
 from pliant.kernel.split import LEAST
 
+LARGE: Final = 1 << 22
+"""Multiplications of each product of a stack from which on threads share each, and not the stack."""
 GRAIN: Final = 64
 """Rows of a block are a multiple of this, if they are many: whole vectors, and whole lines of cache."""
 
@@ -223,7 +226,7 @@ class Group:
             for root in touched(step):
                 own[root] = own.get(root, 0) + 1
         is_near = sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR
-        is_shared = [isinstance(step, Fill) and step.work >= LEAST for step in inner] == [True]
+        is_shared = [is_shared_by_rows(step) for step in inner] == [True]
         if (len(inner) < 2 or is_near) and not is_shared:
             return self.steps  # what is touched again stays near anyway, and a nest is shared by threads by itself
         if any([may_fail(step) for step in inner]) and not self.written.isdisjoint(given):
@@ -238,11 +241,19 @@ class Group:
         room = assign(steps, last_uses(steps), self.written - private)
         others = sum([root.type.bytes for root in all_touched - self.crooked - private])
         size = rows_in_block(-(-(room + others) // self.rows), room // self.rows)
-        if size >= GRAIN:
+        if not size and [is_shared_by_rows(step) for step in steps] == [True]:
+            size = 1  # matrices that are larger than what stays near
+        elif size >= GRAIN:
             size -= size % GRAIN
         elif not all([found.is_outermost for found in self.members]):
             return 0
         return size if 2 * size <= self.rows else 0
+
+
+def is_shared_by_rows(step: Step) -> bool:
+    """Whether threads share a step by its rows, though no other joins it: a nest they share by itself."""
+    is_stack = isinstance(step, Product) and prod(step.sizes) < LARGE
+    return (isinstance(step, Fill) or is_stack) and step.work >= LEAST
 
 
 def in_blocks(members: list[Member], rows: int, size: int, private: set[Buffer]) -> Blocks:

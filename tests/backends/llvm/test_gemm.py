@@ -52,7 +52,10 @@ def call(dtype: str, left: Any, right: Any, out: Any, **wishes: int) -> None:
 
 def shapes(dtype: str) -> Iterator[tuple[int, int, int]]:
     """Extents around those at which another part of the code begins."""
-    lanes, wide = host_target().widths[-1] // np.dtype(DTYPES[dtype]).itemsize, most_columns(dtype, host_target().widths[-1])
+    lanes, wide = (
+        host_target().widths[-1] // np.dtype(DTYPES[dtype]).itemsize,
+        most_columns(dtype, host_target().widths[-1]),
+    )
     yield from product((1, 2, 5, 6, 7, 11, 12, 13, 30), (1, 3), (1, lanes - 1, lanes, lanes + 1, wide - 1, wide + 1))
     yield from product((5, 150), (TERMS - 1, TERMS + 1, 2 * TERMS + 3), (lanes + 3, 2 * wide + lanes + 1))
 
@@ -102,9 +105,7 @@ def test_what_is_infinite_stays_in_its_row_and_column(dtype: str):
 @DTYPE
 @pytest.mark.parametrize("is_at_end", [True, False])
 @pytest.mark.parametrize(("x_by_columns", "y_by_columns"), [*product((False, True), repeat=2)])
-def test_nothing_is_touched_outside_the_arrays(
-    dtype: str, *, is_at_end: bool, x_by_columns: bool, y_by_columns: bool
-):
+def test_nothing_is_touched_outside_the_arrays(dtype: str, *, is_at_end: bool, x_by_columns: bool, y_by_columns: bool):
     for m, k, n in [(1, 1, 1), (7, 3, 9), (13, 5, 67), (14, 300, 131), (3, 20, 201), (131, 9, 5)]:
         guarded = Guarded()
 

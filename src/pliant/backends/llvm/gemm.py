@@ -70,8 +70,8 @@ def function_named(name: str) -> str:
 
 def declaration(name: str) -> str:
     """How a program declares the function. Strides are in elements, and one of each operand's is 1; the result is
-    contiguous. more: whether to add to what is there; upper: whether only what is on and above the diagonal is wanted.
-    """
+    contiguous; no extent is 0. more: whether to add to what is there; upper: whether only what is on and above the
+    diagonal is wanted."""
     return f"declare void @{name}({', '.join(ARGUMENTS.values())}) nounwind"
 
 
@@ -120,7 +120,8 @@ def entry_text(e: Emitter, most: int) -> str:
     work = mul(e, mul(e, "%rows", "%columns"), "%terms")
     is_large = e.op(f"icmp uge i64 {work}, {LEAST}")
     is_tall = e.op(f"or i1 {e.op('icmp uge i64 %rows, %columns')}, {e.op('icmp ne i64 %upper, 0')}")
-    is_down, is_across = e.op(f"and i1 {is_large}, {is_tall}"), e.op(f"icmp ugt i1 {is_large}, {is_tall}")
+    is_down = e.op(f"and i1 {is_large}, {is_tall}")
+    is_across = e.op(f"icmp ugt i1 {is_large}, {is_tall}")  # large, and not tall
     down = e.op(f"select i1 {is_down}, i64 {share_of(e, '%rows', ROWS, GRAIN)}, i64 %rows")
     across = e.op(f"select i1 {is_across}, i64 {share_of(e, '%columns', most, most)}, i64 %columns")
     words = [(f"%{x}", t) for x, t in ARGUMENTS.items()] + [(down, "i64"), (across, "i64")]
@@ -172,9 +173,7 @@ def blocks(e: Emitter, first: str, last: str, size: str, body: Callable[[str, st
         begin = add(e, first, mul(e, e.env[every], size))
         body(begin, least(e, size, sub(e, last, begin)))
 
-    e.unless(
-        e.op(f"icmp eq i64 {count}, 0"), lambda: e.loop(every, block, ("0", count), e.module.not_unrolled())
-    )
+    e.unless(e.op(f"icmp eq i64 {count}, 0"), lambda: e.loop(every, block, ("0", count), e.module.not_unrolled()))
 
 
 COPY: Final = "ptr noalias readonly %from, i64 %from.row, ptr noalias %to, i64 %to.row, i64 %rows, i64 %columns"
@@ -225,12 +224,14 @@ class Part:
         terms = given["terms"]
         share = e.op(f"call i64 @llvm.umax.i64(i64 {quotient(e, terms, quotient(e, terms, str(TERMS)))}, i64 1)")
         self.begin, self.end = begin, end
-        # A left operand whose rows are not contiguous is copied, if its elements are read for several blocks of columns.
+        # A left operand whose rows are not contiguous is copied, if several blocks of columns read its elements.
         is_by_columns = e.op(f"icmp ne i64 {given['left.column']}, 1")
         is_wide = e.op(f"icmp ugt i64 {sub(e, end, begin)}, {self.columns}")
         self.is_copied = e.op(f"and i1 {is_by_columns}, {is_wide}")
         some = e.op(f"select i1 {self.is_copied}, i64 {self.rows}, i64 {sub(e, bottom, top)}")
-        blocks(e, "0", terms, share, lambda t, count: blocks(e, top, bottom, some, lambda i, n: self.block(t, count, i, n)))
+        blocks(
+            e, "0", terms, share, lambda t, count: blocks(e, top, bottom, some, lambda i, n: self.block(t, count, i, n))
+        )
         return e.text()
 
     def block(self, term: str, terms: str, top: str, rows: str) -> None:

@@ -20,6 +20,7 @@ from pliant.backends.llvm.values import llvm_type
 from pliant.core.data import frozen
 from pliant.kernel.ir import Var
 
+
 @final
 @frozen
 class Shape:
