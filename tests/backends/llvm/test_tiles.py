@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -13,6 +13,7 @@ import pytest
 import pliant
 from pliant.backends.llvm import squares
 from pliant.backends.llvm.compiler import compiled
+from pliant.backends.llvm.squares import WIDE_SIDE
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
 
 DTYPES = ("bool", "int8", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128")
@@ -25,37 +26,57 @@ def drawn(shape: tuple[int, ...], dtype: str) -> Any:
     return (x if dtype[0] == "c" else x.real).astype(dtype)
 
 
-@pytest.mark.parametrize("item", SIZES)
-def test_three_rounds_of_shuffles_turn_a_block_over(item: int):
+@pytest.fixture(params=["skylake-avx512", "znver5"])
+def processor(request: pytest.FixtureRequest) -> Iterator[str]:
+    """One that does not look far ahead, and one that does: both kinds of code are right on any."""
+    target = SimpleNamespace(widths=(16, 32, 64), cpu=request.param)
+    with mock.patch.object(squares, "host_target", return_value=target):
+        yield request.param
+
+
+@pytest.mark.parametrize(("item", "side"), [*[(item, BLOCK) for item in SIZES], (4, WIDE_SIDE)])
+def test_rounds_of_shuffles_turn_a_block_over(item: int, side: int):
     lines = list[str]()
-    rows = [f"%row{r}" for r in range(BLOCK)]
-    known = {row: [(r, c) for c in range(BLOCK)] for r, row in enumerate(rows)}
+    rows = [f"%row{r}" for r in range(side)]
+    known = {row: [(r, c) for c in range(side)] for r, row in enumerate(rows)}
     columns = turned(lines, rows, "v", item)
     for line in lines:
         name, text = line.strip().split(" = shufflevector v ")
         first, second, lanes = text.replace(" v %", " %").split(", ", 2)
         both = known[first] + known[second]
         known[name] = [both[int(lane.split()[-1])] for lane in lanes.split("<")[-1].rstrip(">").split(", ")]
-    assert [known[c] for c in columns] == [[(r, c) for r in range(BLOCK)] for c in range(BLOCK)]
+    assert [known[c] for c in columns] == [[(r, c) for r in range(side)] for c in range(side)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.usefixtures("processor")
 def test_a_transposed_array_beside_another(dtype: str, shape: tuple[int, int]):
     x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
     np.testing.assert_array_equal(pliant.jit(lambda x, y: np.where(y != 0, x.T, y))(x, y), np.where(y != 0, x.T, y))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
+@pytest.mark.usefixtures("processor")
 def test_arrays_that_are_larger_than_caches(dtype: str):
     x, y = drawn((1500, 1501), dtype), drawn((1501, 1500), dtype)
     np.testing.assert_array_equal(pliant.jit(lambda x, y: np.where(y != 0, x.T, y))(x, y), np.where(y != 0, x.T, y))
 
 
-def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares():
+def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares(processor: str):
     near, far = (pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n))] * 2) for n in (300, 600))
     assert "@turned_8" not in compiled(near, (), (), sharing=False)[1]
-    assert "@turned_8" in compiled(far, (), (), sharing=False)[1]
+    assert ("@turned_8" in compiled(far, (), (), sharing=False)[1]) == (processor != "znver5")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_squares_are_lines_of_cache_for_processors_that_look_far(processor: str, dtype: str):
+    shape = (300, 301)
+    x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
+    text = compiled(pliant.trace(lambda x, y: x.T + y, x, y), (), (), sharing=False)[1]
+    side = 16 if dtype == "float32" and processor == "znver5" else 8
+    assert f"shufflevector <{side} x i" in text
+    assert ("llvm.prefetch.p0(ptr %" in text) == (processor != "znver5")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +90,7 @@ def test_what_stays_in_the_first_cache_is_read_one_by_one(widths: tuple[int, ...
     def f(x: Any, y: Any) -> Any:
         return x.T + y
 
-    with mock.patch.object(squares, "host_target", return_value=SimpleNamespace(widths=widths)):
+    with mock.patch.object(squares, "host_target", return_value=SimpleNamespace(widths=widths, cpu="x86-64")):
         text = compiled(pliant.trace(f, x, y), (), (), sharing=False)[1]
         assert ("shufflevector <8 x i64>" in text) == in_squares
         np.testing.assert_array_equal(pliant.jit(f)(x, y), f(x, y))

@@ -7,6 +7,9 @@
                 ask for the line of cache that a later square of this row writes
                 all that the nest computes, as vectors
 
+For processors that look far ahead by themselves squares of small elements are larger, all of a square is in registers,
+and there are no requests: each instruction less lets them begin more squares at once.
+
 A last square that does not fit begins earlier, and some elements are computed twice. So nothing may be read that is
 written.
 """
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.streams import LINE
-from pliant.backends.llvm.tiles import BLOCK, WIDE_ELEMENT, Turned, turned
+from pliant.backends.llvm.tiles import BLOCK, COLLIDING, WIDE_ELEMENT, Turned, turned
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
@@ -29,10 +32,14 @@ if TYPE_CHECKING:
 
 SIDE: Final = BLOCK
 """Rows and columns of a square."""
+WIDE_SIDE: Final = 16
+"""Rows and columns of a square of elements of four bytes, whose rows are lines of cache, where vectors are as long."""
 TALL: Final = 64
 WIDE: Final = 128
 """Steps of the outer and of the inner loop in a tile, whose lines of cache stay at hand."""
-AHEAD: Final = 2 * SIDE
+FAR: Final = 1024
+"""Steps of the inner loop in a tile for processors that look far ahead."""
+AHEAD: Final = 16
 """Columns from a square to the one whose lines of cache are asked for: eight rows at once are more than a processor
 foresees, and each store would wait for its line."""
 MOST_TURNED: Final = 2  # arrays whose squares are at hand at the same time
@@ -61,6 +68,23 @@ def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequ
     return not written & read and simple and sum([scalar_cost(s) for s in levels[-1]]) < FUNCTION
 
 
+def suffice(turned: Sequence[Load], inner: Var) -> bool:
+    """Whether squares are best however far arrays are, and without requests: with AMD's processors that have AVX-512, as
+    these begin to read so much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles (Zen 5), as fast
+    as by C with intrinsics. Not where rows share a few places of the caches, as lines are read for two squares each."""
+    target = host_target()
+    steps = [s.offset.factor(inner) * itemsize(s.buffer.type.dtype) for s in turned]
+    is_able = target.cpu.startswith("znver") and target.widths[-1] > NARROW
+    return is_able and not any([step % COLLIDING == 0 for step in steps])
+
+
+def side_of(turned: Sequence[Load], loops: tuple[Var, Var]) -> int:
+    """Rows and columns of a square in two loops: of small elements so many that a row is a line of cache."""
+    is_small = all([itemsize(s.buffer.type.dtype) == 4 for s in turned])
+    is_long = min([v.extent for v in loops]) >= WIDE_SIDE
+    return WIDE_SIDE if is_small and is_long and suffice(turned, loops[1]) else SIDE
+
+
 def stays_at_hand(turned: Sequence[Load], inner: Var) -> bool:
     """Whether what is walked across is read from the first cache as it is: each step of the outer loop reads the lines
     of the one before, one for each step of the inner loop. Processors with vectors of 32 bytes take longer for squares
@@ -86,7 +110,7 @@ def emit_squares(
         _all_squares(e, loops, turned, roots, row)
         return
     begin, end = e.part[loops[0]]
-    is_short = e.op(f"icmp ult i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {SIDE}")
+    is_short = e.op(f"icmp ult i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {side_of(turned, loops)}")
     e.unless(is_short, lambda: _all_squares(e, loops, turned, roots, row))
     e.unless(e.op(f"xor i1 {is_short}, true"), usual)
 
@@ -99,31 +123,34 @@ def _all_squares(
     row: Callable[[Turned, Loop], None],
 ) -> None:
     """All steps of two loops, in squares."""
-    outer, inner = loops
-    held = {s: held_for(e, s) for s in turned}
-    last = last_square(e, outer), last_square(e, inner)
+    (outer, inner), side, is_enough = loops, side_of(turned, loops), suffice(turned, loops[1])
+    held = {s: held_for(e, s, side) for s in turned}
+    last = last_square(e, outer, side), last_square(e, inner, side)
 
     def tile(top: str, bottom: str, left: str, right: str) -> None:
-        stepped(e, top, bottom, last[0], lambda i: stepped(e, left, right, last[1], lambda j: square(i, j)))
+        stepped(
+            e, top, bottom, (last[0], side), lambda i: stepped(e, left, right, (last[1], side), lambda j: square(i, j))
+        )
 
     def square(i: str, j: str) -> None:
         e.env[outer], e.env[inner] = i, j
         for s, buffer in held.items():
-            turn(e, s, s.offset.factor(inner), buffer)
+            turn(e, s, s.offset.factor(inner), buffer, side)
         del e.env[inner]
         later = e.op(f"call i64 @llvm.umin.i64(i64 {e.op(f'add nuw nsw i64 {j}, {AHEAD}')}, i64 {last[1]})")
-        down = Var(SIDE)
+        down = Var(side)
 
         def line() -> None:
             e.env[outer], e.env[inner] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}"), later
-            for root in roots:
+            for root in () if is_enough else roots:
                 ask_for(e, root)
             del e.env[inner]
-            step = Var(SIDE)
-            place = Affine(0, ((down, SIDE), (step, 1)))
+            step = Var(side)
+            place = Affine(0, ((down, side), (step, 1)))
             row({s: (buffer, place) for s, buffer in held.items()}, lambda body: along(step, j, body))
 
-        e.loop(down, line)
+        # Its copies, in whose registers the square stays, take LLVM longer.
+        e.loop(down, line, wish=e.module.unrolled() if is_enough else "")
         del e.env[outer]
 
     def along(step: Var, j: str, body: Callable[[], None]) -> None:
@@ -134,7 +161,8 @@ def _all_squares(
         e.loop(step, one, wish=e.module.at_once(1))
         del e.env[inner]
 
-    e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, WIDE, lambda left, right: tile(top, bottom, left, right)))
+    wide = FAR if is_enough else WIDE
+    e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, wide, lambda left, right: tile(top, bottom, left, right)))
 
 
 def ask_for(e: Emitter, root: Root) -> None:
@@ -143,41 +171,41 @@ def ask_for(e: Emitter, root: Root) -> None:
         e.call_for_effect(f"void @llvm.prefetch.p0(ptr {e.address(root.buffer, root.offset)}, i32 1, i32 3, i32 1)")
 
 
-def last_square(e: Emitter, loop: Var) -> str:
+def last_square(e: Emitter, loop: Var, side: int) -> str:
     """Where the last square along a loop begins."""
     if loop not in e.part:
-        return str(loop.extent - SIDE)
-    return e.op(f"sub nuw nsw i64 {e.part[loop][1]}, {SIDE}")
+        return str(loop.extent - side)
+    return e.op(f"sub nuw nsw i64 {e.part[loop][1]}, {side}")
 
 
-def stepped(e: Emitter, first: str, end: str, last: str, body: Callable[[str], None]) -> None:
-    """A body for the beginning of each square between two steps, none of which is after the last one."""
+def stepped(e: Emitter, first: str, end: str, squares: tuple[str, int], body: Callable[[str], None]) -> None:
+    """A body for the beginning of each square between two steps. squares: where the last one begins, and its side."""
+    last, side = squares
     every = Var(2)
-    count = e.op(f"add nuw nsw i64 {e.op(f'sub nuw nsw i64 {end}, {first}')}, {SIDE - 1}")
+    count = e.op(f"add nuw nsw i64 {e.op(f'sub nuw nsw i64 {end}, {first}')}, {side - 1}")
 
     def one() -> None:
-        at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[every]}, {SIDE}')}")
+        at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[every]}, {side}')}")
         body(e.op(f"call i64 @llvm.umin.i64(i64 {at}, i64 {last})"))
 
-    e.loop(every, one, ("0", e.op(f"udiv i64 {count}, {SIDE}")))
+    e.loop(every, one, ("0", e.op(f"udiv i64 {count}, {side}")))
 
 
-def held_for(e: Emitter, load: Load) -> Buffer:
-    """Local memory for a square. One loop over its rows reads it: copies of the loop, in whose registers the square
-    would stay, are a tenth faster, and take LLVM four times as long."""
-    buffer = Buffer(Type(load.buffer.type.dtype, (SIDE * SIDE,)), None)
+def held_for(e: Emitter, load: Load, side: int) -> Buffer:
+    """Local memory for a square."""
+    buffer = Buffer(Type(load.buffer.type.dtype, (side * side,)), None)
     buffer.slot, buffer.offset = SQUARE, buffer.number  # like no other's
     e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
     return buffer
 
 
-def turn(e: Emitter, load: Load, stride: int, square: Buffer) -> None:
+def turn(e: Emitter, load: Load, stride: int, square: Buffer, side: int) -> None:
     """Fill a square from where a load reads its first element, its rows being so many elements apart."""
     item = itemsize(load.buffer.type.dtype)
-    kind, start, rows = f"<{SIDE} x i{8 * item}>", e.address(load.buffer, load.offset), list[str]()
-    for r in range(SIDE):
+    kind, start, rows = f"<{side} x i{8 * item}>", e.address(load.buffer, load.offset), list[str]()
+    for r in range(side):
         at = e.op(f"getelementptr i{8 * item}, ptr {start}, i64 {r * stride}")
         rows.append(e.op(f"load {kind}, ptr {at}, align {item}{e.others}"))
     for c, column in enumerate(turned(e.lines, rows, kind, item, e.fresh("t"))):
-        at = e.op(f"getelementptr i{8 * item}, ptr {e.base(square)}, i64 {c * SIDE}")
+        at = e.op(f"getelementptr i{8 * item}, ptr {e.base(square)}, i64 {c * side}")
         e.line(f"store {kind} {column}, ptr {at}, align {8 * item}")

@@ -225,18 +225,20 @@ def _moved(pitch: int) -> list[str]:
 
 
 def turned(lines: list[str], rows: Sequence[str], type: str, item: int, prefix: str = "%x") -> list[str]:
-    """The columns of eight rows, in three rounds of pairs of shuffles. prefix: of the names of values."""
-    made = [*rows]
-    for round in range(3):
-        step, before = 1 << round, [*made]
-        for r in [r for r in range(BLOCK) if not r & step]:
-            for n, mask in enumerate(masks(item, round)):
-                name = f"{prefix}{round}_{r}_{n}"
+    """The columns of eight rows, or of sixteen of four bytes, in rounds of pairs of shuffles. prefix: of the names of
+    values."""
+    made, rounds = [*rows], FOUR_ROUNDS if len(rows) > BLOCK else [(1 << n, masks(item, n)) for n in range(3)]
+    for number, (step, both) in enumerate(rounds):
+        before = [*made]
+        for r in [r for r in range(len(rows)) if not r & step]:
+            for n, mask in enumerate(both):
+                name = f"{prefix}{number}_{r}_{n}"
                 listed = ", ".join([f"i32 {lane}" for lane in mask])
                 pair = f"{type} {before[r]}, {type} {before[r + step]}"
-                lines.append(f"  {name} = shufflevector {pair}, <{BLOCK} x i32> <{listed}>")
+                lines.append(f"  {name} = shufflevector {pair}, <{len(rows)} x i32> <{listed}>")
                 made[r + n * step] = name
-    return [made[n] for n in (ORDER if item in WITHIN else range(BLOCK))]
+    order = ORDER_OF_FOUR if len(rows) > BLOCK else ORDER if item in WITHIN else range(BLOCK)
+    return [made[n] for n in order]
 
 
 def masks(item: int, round: int) -> tuple[Sequence[int], Sequence[int]]:
@@ -248,6 +250,26 @@ def masks(item: int, round: int) -> tuple[Sequence[int], Sequence[int]]:
     first = [lane if not lane & step else lane - step + BLOCK for lane in range(BLOCK)]
     return first, [lane + step for lane in first]
 
+
+def quarters(*lanes: int) -> list[int]:
+    """Lanes of two vectors of sixteen, of which the first are given, in each quarter of them alike."""
+    return [lane + 4 * quarter for quarter in range(4) for lane in lanes]
+
+
+def of_quarters(*numbers: int) -> list[int]:
+    """Lanes of two vectors of sixteen: these quarters of them."""
+    return [4 * number + lane for number in numbers for lane in range(4)]
+
+
+APART: Final = of_quarters(0, 2, 4, 6), of_quarters(1, 3, 5, 7)
+FOUR_ROUNDS: Final = (
+    (1, (quarters(0, 16, 1, 17), quarters(2, 18, 3, 19))),
+    (2, (quarters(0, 1, 16, 17), quarters(2, 3, 18, 19))),
+    (4, APART),
+    (8, APART),
+)
+"""How far the two rows of a pair are apart, and which lanes make the new ones, each by one instruction."""
+ORDER_OF_FOUR: Final = [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15]
 
 LEFT: Final = (2, 2, 4)
 ORDER: Final = (0, 2, 1, 3, 4, 6, 5, 7)
