@@ -71,6 +71,7 @@ class _Plan:
     is_derived: bool
     after: set[Value] = field(default_factory=set[Value])
     cuts: dict[Value, tuple[int, ...]] = field(default_factory=dict[Value, "tuple[int, ...]"])  # where parts begin
+    parts: dict[tuple[Value, int, int], Value] = field(default_factory=dict[tuple[Value, int, int], Value])
     changed: bool = False
 
     def __post_init__(self) -> None:
@@ -131,7 +132,14 @@ class _Plan:
         return total
 
     def part(self, x: Value, rows: range, env: Env) -> Value:
-        """Some rows of a value, none of them of different parts."""
+        """Some rows of a value, none of them of different parts; the same value for the same rows."""
+        key = (x, rows.start, rows.stop)
+        if key not in self.parts:
+            self.parts[key] = self.new_part(x, rows, env)
+        return self.parts[key]
+
+    def new_part(self, x: Value, rows: range, env: Env) -> Value:
+        """The same, made."""
         node = x.node
         match node.op:
             case Concatenate(0) if self.cuts.get(x):

@@ -71,7 +71,7 @@ def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequ
 def suffice(turned: Sequence[Load], inner: Var) -> bool:
     """Whether squares are best however far arrays are, and without requests: with AMD's processors that have AVX-512,
     as they begin to read so much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles (Zen 5), and as
-    fast as by C with intrinsics. Not where rows share a few places of the caches, as lines are read for two squares each.
+    fast as by C with intrinsics. Not where rows share a few places of the caches: two squares read each line.
     """
     target = host_target()
     steps = [s.offset.factor(inner) * itemsize(s.buffer.type.dtype) for s in turned]

@@ -207,7 +207,8 @@ def reduced(function: Any, is_list: bool, depth: int, elements: Any, clause: Cla
         if is_open_ended(elements) and "default" not in options:
             return BUILTINS[function](listed(depth, elements, clause), **options)
         return best(function, depth, elements, clause, **options)
-    made = folded(function, partial(walk, depth, elements, clause), *more, is_lazy=False)
+    start = [options["start"]] if "start" in options else more  # of a sum
+    made = folded(function, partial(walk, depth, elements, clause), *start, is_lazy=False)
     steps = steps_of(elements) if function is len and depth == 1 and is_open(made) else None
     if steps is not None:  # there are not more than it goes over
         note_range(made, 0, size_of(steps.count).range[1])

@@ -145,11 +145,16 @@ def is_one_of_two(x: Any) -> bool:
     branch or step that has ended."""
     if not is_chosen(x):
         return False
-    scopes, parts = scopes_of(current()), x.choice[1:]
-    leaves = [leaf for part in parts for leaf in flatten(part, is_own)[0]]
-    return all([is_one_of_two(leaf) for leaf in leaves if is_chosen(leaf)]) and all(
-        [scope in scopes for leaf in leaves for scope in _made_in(leaf)]
-    )
+    scopes, todo, seen = scopes_of(current()), [x], dict[int, Any]()
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            leaves = [leaf for part in one.choice[1:] for leaf in flatten(part, is_own)[0]]
+            if any([scope not in scopes for leaf in leaves for scope in _made_in(leaf)]):
+                return False
+            todo += [leaf for leaf in leaves if is_chosen(leaf)]
+    return True
 
 
 def is_callable(x: Any) -> bool:
