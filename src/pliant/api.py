@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast, overload
@@ -18,6 +17,7 @@ from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.gradients import placed
+from pliant.leading import Vectorized
 from pliant.transforms.evaluate import evaluate as evaluated
 
 P = ParamSpec("P")
@@ -284,46 +284,22 @@ def vmap(
     return Compiled(transformed, original=f, again=again, plain=partial(batch.one_by_one, f, in_axes))
 
 
-_CORE = re.compile(r"\(([^()]*)\)")
-
-
 def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
     """`f` on core dimensions, broadcast over all leading ones, as `np.vectorize(signature=)`.
+
+    Raises ShapeError where axes of one name have different lengths, or results are not as the signature says.
 
     >>> import numpy as np, pliant
     >>> pliant.vectorize(np.dot, "(n),(n)->()")(np.ones((4, 3)), np.ones(3))
     array([3., 3., 3., 3.])
     """
     function_of(f)
-    inputs, arrow, _ = signature.partition("->")
-    cores = [[n for n in core.replace(" ", "").split(",") if n] for core in _CORE.findall(inputs)]
-    if not arrow or not cores:
-        raise ArgumentError(f"vectorize: expected a signature like '(m,n),(n)->(m)', got {signature!r}")
+    made = Vectorized.of(f, signature)
 
     def transformed(*args: Any) -> Any:
-        if len(args) != len(cores):
-            raise ArgumentError(f"vectorize: signature {signature!r} takes {len(cores)} arguments, got {len(args)}")
-        ranks = [np.ndim(a) - len(core) for a, core in zip(args, cores, strict=True)]
-        if min(ranks) < 0:
-            raise ArgumentError(f"vectorize: an argument has fewer axes than {signature!r} says")
-        return _over_leading(f, args, ranks)
+        return made.over_all(*args)
 
     return Compiled(transformed, original=f, again=partial(vectorize, f, signature))
-
-
-def _over_leading(f: Callable[..., Any], args: tuple[Any, ...], ranks: list[int]) -> Any:
-    """f mapped over the broadcast leading axes, the first of them outermost."""
-    rank = max(ranks)
-    if rank == 0:
-        return f(*args)
-    extents = [np.shape(a)[0] if r == rank else 1 for a, r in zip(args, ranks, strict=True)]
-    (size,) = np.broadcast_shapes(*((n,) for n in extents))
-    axes = tuple(0 if r == rank and n == size else None for r, n in zip(ranks, extents, strict=True))
-    if all(a is None for a in axes):
-        axes, size = tuple(0 if r == rank else None for r in ranks), 1
-    given = tuple(a[0] if r == rank and x is None else a for a, r, x in zip(args, ranks, axes, strict=True))
-    rest = [r - 1 if r == rank else r for r in ranks]
-    return vmap(lambda *parts: _over_leading(f, parts, rest), axes, axis_size=size)(*given)
 
 
 def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:

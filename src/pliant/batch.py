@@ -59,7 +59,7 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
     rows = in_turn if closed.drawn else at_once
     ys, failed = rows(closed, n, moved)
-    for each in failed:
+    for each in failed if n else ():
         note(reduce_max(each, (0,)))
     out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
     made: list[Any] = []

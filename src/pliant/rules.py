@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, Final, final
@@ -19,6 +18,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, PliantError, RewriteError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.cores import cores_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.number import is_number
@@ -32,8 +32,6 @@ EXTENTS: Final = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 SAMPLES: Final = ("f64", "i64", "bool", "c128")
 """Dtypes that a rule is looked at with: the first that its functions are defined for."""
 LEVELS: Final = ("exact", "stable", "algebraic")
-_SHAPES = re.compile(r"\s*\([\w\s,]*\)\s*(,\s*\([\w\s,]*\)\s*)*")
-_CORE = re.compile(r"\(([^()]*)\)")
 
 
 def rule(
@@ -115,8 +113,7 @@ class _Equation:
         """The names of the axes of each parameter; None for those of elementwise functions."""
         if shapes is None:
             return None
-        cores = _CORE.findall(shapes) if isinstance(shapes, str) and _SHAPES.fullmatch(shapes) else []
-        axes = [[n.strip() for n in core.split(",") if n.strip()] for core in cores]
+        axes = cores_of(shapes)
         letters = {n for core in axes for n in core if not n.isdigit()}
         if len(axes) != len(self.names) or len(letters) > len(EXTENTS):
             raise ArgumentError(

@@ -18,7 +18,8 @@ from pliant.diff.programs import refuse_second_order
 from pliant.diff.second_order import parts_of
 from pliant.diff.system import dtype_name, is_numpy
 from pliant.errors import ArgumentError, UnsupportedError
-from pliant.frontend.tracing import untraced
+from pliant.frontend.instrumented import callee
+from pliant.frontend.tracing import current, is_tracing, untraced
 from pliant.transforms.evaluate import short_dtype
 
 
@@ -42,10 +43,10 @@ class DifferentiateWith:
         self.__name__ = getattr(f, "__name__", type(f).__name__)
 
         def along(s: Any, x: Any, dx: Any, *constants: Any) -> Any:
-            return f(x + s * dx, *constants)
+            return _seen(f)(x + s * dx, *constants)
 
         def against(x: Any, ct: Any, *constants: Any) -> Any:
-            return namespace(x).sum(ct * f(x, *constants))
+            return namespace(x).sum(ct * _seen(f)(x, *constants))
 
         self._along, self._against = along, against
 
@@ -57,7 +58,7 @@ class DifferentiateWith:
         if found is None:
             raise ArgumentError(f"DifferentiateWith: expected an array x, got {type(x).__name__}")
         own, bridge = found
-        return self.f(x, *constants) if isinstance(self.system, own) else bridge(self, x, constants)
+        return _seen(self.f)(x, *constants) if isinstance(self.system, own) else bridge(self, x, constants)
 
     def _on_numpy(self, x: Any, constants: tuple[Any, ...]) -> Any:
         """The value; of a complex x from the complex step, with the tangent in the imaginary part."""
@@ -119,6 +120,11 @@ class DifferentiateWith:
                 y = self.value(*map(_example, (x, *constants)))
             self.types[key] = Type(short_dtype(y.dtype), y.shape)
         return self.types[key]
+
+
+def _seen(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as a trace, if there is one, calls it: with its branches and loops."""
+    return callee(f, current()) if is_tracing() else f
 
 
 def _example(x: Any) -> Any:

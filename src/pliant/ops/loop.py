@@ -20,7 +20,7 @@ from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
 from pliant.core.data import frozen
 from pliant.core.inner import functions_of
-from pliant.core.ir import Function, Tangents, Value, Values, nodes, substitute
+from pliant.core.ir import Function, Tangents, Value, Values, const, nodes, substitute
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.base import Movement
@@ -271,7 +271,7 @@ class Loop(LoopForm):
             types = [self.operand_type(k) for k in range(len(self.ins))]
             return vmap(trace(self.expand, *types), n, batched)(*xs)
         at = self.ins.index("count")
-        most = reduce_max(xs[at], (0,))
+        most = reduce_max(xs[at], (0,)) if n else const(0, xs[at].dtype)
         operands = (*xs[:at], most, *xs[at + 1 :], xs[at])
         flags = (*batched[:at], False, *batched[at + 1 :], True)
         return self.masked(at).batch(n, flags, *operands)

@@ -97,10 +97,14 @@ class EGraph:
         if found is not None:
             return self.find(found)
         for node in nodes((value,), stop=self.classes.keys()):
-            if node.values[0] not in self.classes:
+            if not self._knows(node):
                 term = self.insert(node, tuple([self.find(self.classes[a]) for a in node.args]))
                 self.classes.update(zip(node.values, term.outs, strict=True))
         return self.find(self.classes[value])
+
+    def _knows(self, node: Node) -> bool:
+        """Whether all results of a node were added: of cheapest ways some are."""
+        return all([value in self.classes for value in node.values])
 
     def near(self, classes: Iterable[int], depth: int) -> set[Term]:
         """The terms that make classes, or read them, or read what is made of them, up to a depth."""
@@ -118,7 +122,7 @@ class EGraph:
         found = dict[Value, int]()
         for node in nodes((value,), stop=self.classes.keys()):
             args = [found.get(a, self.classes.get(a)) for a in node.args]
-            known = node.values[0] in self.classes
+            known = self._knows(node)
             key = key_of(node.op, tuple([self.find(a) for a in args if a is not None]))
             term = self.terms.get(key) if None not in args else None
             if not known and term is None:

@@ -10,7 +10,6 @@ one that holds all results.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.comprehension import every_one
 from pliant.frontend.control.items import Mapped, Steps
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, from_sequence
+from pliant.frontend.cores import cores_of
 from pliant.ops.shape import reshape
 
 
@@ -60,10 +60,7 @@ def _row(x: TracedArray, shape: tuple[int, ...]) -> Callable[[Any], Any]:
 
 def _parts(xs: Sequence[TracedArray], signature: str) -> tuple[tuple[int, ...], list[Callable[[Any], Any]]]:
     """The shape that leading axes broadcast to, and how to read the parts that a signature names."""
-    cores = re.findall(r"\(([^()]*)\)", signature.partition("->")[0])
-    ranks = [
-        x.ndim - len([name for name in core.split(",") if name.strip()]) for x, core in zip(xs, cores, strict=True)
-    ]
+    ranks = [x.ndim - len(core) for x, core in zip(xs, cores_of(signature.partition("->")[0]), strict=True)]
     if min(ranks) < 0:
         raise ShapeError(f"np.vectorize: an argument has fewer axes than {signature!r} says").at(("here", here()))
     shape = broadcast_shapes(*[x.shape[:rank] for x, rank in zip(xs, ranks, strict=True)])
