@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from contextvars import ContextVar
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.checkpoints import Treeverse, apply_of
-from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp
+from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp, NoDerivative
 from pliant.ops.custom import stop_gradient as stop_gradient_value
 from pliant.ops.while_checkpoints import saving_less
 
@@ -79,6 +80,11 @@ def checkpoint(
     return checkpointed
 
 
+ORDERS: Final = 3
+"""How often a derivative of one's own that calls the function itself is followed."""
+_followed: ContextVar[tuple[Any, ...]] = ContextVar("followed", default=())  # whose derivatives are being traced
+
+
 def custom_derivative(
     f: Callable[..., Any],
     *,
@@ -91,7 +97,8 @@ def custom_derivative(
     Either `jvp(primals, tangents) -> tangent of the result`, linear in the tangents (a tuple, None
     for an argument that is no float); or `forward(*args) -> (result, residuals)` with
     `backward(residuals, ct) -> cotangents`, one per argument, linear in ct. What f reads from
-    enclosing scopes counts as constant.
+    enclosing scopes counts as constant. A rule may call the function itself, for derivatives of derivatives: up to the
+    third; DifferentiationError of more.
 
     >>> import numpy as np, pliant
     >>> clipped = pliant.custom_derivative(np.abs, jvp=lambda xs, dxs: 10 * dxs[0])
@@ -107,12 +114,29 @@ def custom_derivative(
         if not is_tracing():
             return f(*args)
         xs, closed = close(f, args, {})
-        if jvp is not None:
-            return _with_jvp(jvp, args, xs, closed)
-        assert forward is not None and backward is not None
-        return _with_vjp(forward, backward, args, xs, closed)
+        before = _followed.get()
+        if before.count(customised) == ORDERS:
+            return _underivable(f, xs, closed)
+        _followed.set((*before, customised))
+        try:
+            if jvp is not None:
+                return _with_jvp(jvp, args, xs, closed)
+            assert forward is not None and backward is not None
+            return _with_vjp(forward, backward, args, xs, closed)
+        finally:
+            _followed.set(before)
 
     return customised
+
+
+def _underivable(f: Callable[..., Any], xs: Sequence[TracedArray], closed: Closed) -> Any:
+    """What f returns, whose derivatives are an error: its rule has been followed as often as it is."""
+    mark = NoDerivative(
+        f"{getattr(f, '__name__', 'f')}: its own derivative calls it, and is followed {ORDERS} times, for derivatives "
+        f"of derivatives; this is one of order {ORDERS + 1}"
+    )
+    made = closed.fn(*[x.value for x in xs], *closed.free)
+    return closed.rebuild([mark(y) if y.type.is_float else y for y in made])
 
 
 def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:

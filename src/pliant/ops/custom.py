@@ -18,7 +18,7 @@ from pliant.core.parse import Parser
 from pliant.core.print import Printer, parameters
 from pliant.core.scope import scope
 from pliant.core.types import Type
-from pliant.errors import ShapeError
+from pliant.errors import DifferentiationError, ShapeError
 from pliant.ops import in_jax
 from pliant.ops.base import Movement
 from pliant.transforms.jvp import instantiate, jvp, push
@@ -43,6 +43,30 @@ class StopGradient(Op):
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return self(x)
+
+    def inline(self, x: Value) -> Values:
+        """Nothing is left of it once derivatives are taken."""
+        return (x,)
+
+
+@final
+@frozen
+class NoDerivative(Op):
+    """x, which nobody may differentiate; reason: why not."""
+
+    reason: str
+
+    def infer(self, x: Type) -> Type:
+        return x
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return x
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        raise DifferentiationError(self.reason).at(("differentiated here", xs[0].origin))
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return self(x)
