@@ -255,7 +255,7 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
         def gradient(y: Any) -> Any:
             return grad(f)(y, *rest, **options)
 
-        return differentiate.jvp(gradient, (x,), (v,))[1]
+        return differentiate.jvp(gradient, (x,), (v,), "hvp")[1]
 
     def plain(x: Any, v: Any, *rest: Any, **options: Any) -> Any:
         return f(x, *rest, **options)

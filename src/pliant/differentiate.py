@@ -191,12 +191,14 @@ def _wrap(value: Value, x: TracedArray) -> TracedArray:
     return fresh(value, is_array=not (x.is_scalar or x.is_weak))
 
 
-def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """(f(*primals), its directional derivative along tangents)."""
+def jvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], name: str = "jvp"
+) -> tuple[Any, Any]:
+    """(f(*primals), its directional derivative along tangents). name: what is asked for, in errors."""
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")
-    active = activate(f, primals, {}, None, "jvp")
-    dxs = _seeds(tangents, active.tree(active.xs, (0,)), [x.value for x in active.xs], "jvp: tangent")
+    active = activate(f, primals, {}, None, name)
+    dxs = _seeds(tangents, active.tree(active.xs, (0,)), [x.value for x in active.xs], f"{name}: tangent")
     fn = active.closed.fn
     ys, dys = push(fn, active.operands, (*dxs, *(None for _ in active.closed.free)))
     made = active.closed.rebuild(ys)

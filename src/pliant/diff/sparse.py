@@ -6,6 +6,7 @@ of the matrix is read directly from one of the compressed derivatives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, final
@@ -222,7 +223,7 @@ class _Pass:
         seeds = self.seeds.astype(dtype_name(xs[0]), copy=False)
         ys, aux, parts = self.compiled(xs, ((seeds,),), constants, key)
         made = np.asarray(self.system.numpy(parts[-1][0]))
-        return ys, aux, parts[:-1], made.reshape(len(seeds), -1)
+        return ys, aux, parts[:-1], made.reshape(len(made), math.prod(made.shape[1:]))
 
 
 def _checked(seeds: Any, verify: bool) -> Any:
