@@ -13,6 +13,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.core.ir import Node
+from pliant.core.origin import Nowhere
 from pliant.errors import MissingRuleError, PliantError
 
 torch: Any = import_module("torch")
@@ -61,7 +62,9 @@ class TorchNamespace:
     def pliant_error(self, error: Exception, node: Node) -> Exception | None:
         """What PyTorch lacks for a primitive, at the user's line, or NumPy's error for a matrix that has no result;
         None for any other."""
-        if isinstance(error, PliantError):
+        places = () if isinstance(node.origin, Nowhere) else (("here", node.origin),)
+        if isinstance(error, PliantError):  # of a primitive inside of this one
+            error.at(*places)
             return None
         if isinstance(error, torch.linalg.LinAlgError):
             return np.linalg.LinAlgError(getattr(node.op, "failure", str(error)))
@@ -73,7 +76,7 @@ class TorchNamespace:
             f"PyTorch has no {node.op.name!r} of {types or 'nothing'}: {str(error).splitlines()[0]}",
             hint="convert to a dtype that PyTorch computes with, or run this part with pliant.jit",
         )
-        return made.at(("here", node.origin))
+        return made.at(*places)
 
 
 _LACKS: Final = ("not implemented for", "not supported", "Unsupported dtype", "does not support", "unsupported ")

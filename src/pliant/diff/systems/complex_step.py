@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -21,7 +22,7 @@ class ComplexStep(System):
     """Derivatives by one evaluation at a complex point.
 
     f must be analytic and keep complex numbers: abs, max and comparisons drop the derivative, and
-    no error can tell.
+    no error can tell. DifferentiationError where it writes complex numbers into real arrays.
 
     >>> import numpy as np, pliant.diff as diff
     >>> diff.derivative(np.exp, diff.ComplexStep(), 0.0)
@@ -45,11 +46,11 @@ class ComplexStep(System):
         self._check(xs)
         h = min(STEP[x.dtype.name] for x in xs)
         points = tuple([x.astype(_COMPLEX[x.dtype.name]) for x in xs])
-        values, aux = fn(points)
+        values, aux = _kept(fn, points)
         ys = tuple([np.array(np.real(y).astype(_real(y)))[()] for y in values])
         made = tables(xs[i].size, ys)
         for n, point in enumerate(moved(points, i, [1j * h] * xs[i].size)):
-            for table, y in zip(made, fn(point)[0], strict=True):
+            for table, y in zip(made, _kept(fn, point)[0], strict=True):
                 table[n] = y.imag
         return ys, tuple(map(_without_step, aux)), tuple([cast(t / h, y) for t, y in zip(made, ys, strict=True)])
 
@@ -63,8 +64,11 @@ class ComplexStep(System):
 
     def _step(self, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
         h = min(STEP[x.dtype.name] for x in xs)
-        ys, aux = fn(
-            tuple([x + (1j * h * np.asarray(dx)).astype(_COMPLEX[x.dtype.name]) for x, dx in zip(xs, dxs, strict=True)])
+        ys, aux = _kept(
+            fn,
+            tuple(
+                [x + (1j * h * np.asarray(dx)).astype(_COMPLEX[x.dtype.name]) for x, dx in zip(xs, dxs, strict=True)]
+            ),
         )
         made = [(np.real(y).astype(t), (np.imag(y) / h).astype(t)) for y, t in ((y, _real(y)) for y in ys)]
         return tuple([y[()] for y, _ in made]), tuple(map(_without_step, aux)), tuple([dy[()] for _, dy in made])
@@ -72,6 +76,19 @@ class ComplexStep(System):
     def buffer(self, template: Any) -> Any:
         """Complex memory: the step must not be dropped."""
         return np.empty(template.shape, _COMPLEX.get(template.dtype.name, template.dtype))
+
+
+def _kept(fn: Flat, point: Arrays) -> Any:
+    """f at a complex point; an error if NumPy tells of an imaginary part that is dropped."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        try:
+            return fn(point)
+        except np.exceptions.ComplexWarning as warning:
+            raise DifferentiationError(
+                "ComplexStep: f writes complex numbers into a real array, which drops the derivative",
+                hint="an array like x, as in np.empty_like(x), or another system",
+            ) from warning
 
 
 def _real(y: Any) -> Any:
