@@ -24,7 +24,7 @@ from pliant.frontend.calls import joined_text, shown_later, spread
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
-from pliant.frontend.control.chosen import is_callable, is_one_of_two
+from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.each import of_each, operated
@@ -40,7 +40,7 @@ from pliant.frontend.control.effects import (
     taken_back,
 )
 from pliant.frontend.control.heaps import HEAPS
-from pliant.frontend.control.iterators import is_known, plain
+from pliant.frontend.control.iterators import is_called, is_known, plain
 from pliant.frontend.control.keyed import is_traced
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.ornone import presenting
@@ -265,8 +265,9 @@ class Reader(Elements):
         """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
         if not is_known(fn):
             return self.callee(fn)(*map(plain, args), **options)
-        given = args if fn is range else tuple([self.callee(a) if is_callable(a) else self.each(a) for a in args])
-        return CALLS["items"](fn, *given, **options)
+        if fn is not range:
+            args = tuple([self.callee(a) if is_called(fn, n, a) else self.each(a) for n, a in enumerate(args)])
+        return CALLS["items"](fn, *args, **options)
 
     def loop(self, elements: Any, *rest: Any) -> Any:
         """A `for` statement."""

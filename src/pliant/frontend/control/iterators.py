@@ -17,6 +17,7 @@ from pliant.core.data import frozen
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import negated
+from pliant.frontend.control.chosen import is_callable
 from pliant.frontend.control.items import ENDLESS, Made, Mapped, Steps, items, scaled, steps_of
 from pliant.frontend.control.offsets import are_known
 from pliant.frontend.convert import as_traced, result_dtype, short, value_of
@@ -248,6 +249,16 @@ def _enumerated(array: Any) -> Any:
     return Mapped(_indices(*array.shape), lambda place: (place, array[place]))
 
 
+def is_called(function: Any, number: int, argument: Any) -> bool:
+    """Whether an argument of a function that makes iterators is one that it calls, and not something to go over, such
+    as a class of an Enum."""
+    is_first = number == 0 and function in _CALLING
+    return is_callable(argument) and (is_first or not hasattr(type(argument), "__iter__"))
+
+
+_CALLING: Final = frozenset((
+    map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,
+))  # fmt: skip
 _PLAIN: Final = frozenset({range, enumerate, zip, reversed})
 _MAKERS: Final[dict[Any, Callable[..., Any]]] = {
     map: _mapped,
