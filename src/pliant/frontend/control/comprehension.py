@@ -29,6 +29,7 @@ from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.numbers import truth
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
+from pliant.frontend.control.specials import binary
 from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
@@ -308,7 +309,7 @@ def reduction(function: Callable[[Any, Any], Any], elements: Any, *start: Any) -
 
 def accumulated(elements: Any, function: Any = None, *, initial: Any = None) -> Any:
     """`itertools.accumulate`, at once where that is a loop."""
-    add = function or operator.add
+    add = function or partial(binary, "add")
     front = front_of(elements)
     if front is not None:
         return _accumulated_front(elements, add, front.read(Size(0)) if initial is None else initial, initial is None)
@@ -347,7 +348,7 @@ def _preferred(is_better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
 
 
 FOLDS: Final[dict[Any, tuple[Any, Callable[[Any, Any], Any]]]] = {
-    sum: (0, lambda total, x: total + x),
+    sum: (0, partial(binary, "add")),
     any: (False, lambda found, x: either(found, lambda: truth(x))),
     len: (0, lambda count, _: count + 1),
     all: (True, lambda found, x: both(found, lambda: truth(x))),

@@ -239,6 +239,17 @@ def born(container: T) -> T:
     return container
 
 
+def born_with(holder: Any, container: T) -> T:
+    """A new container that counts as made where its holder was: what steps of loops change of it is carried."""
+    if thread.trace is not None:
+        thread.trace.outermost.own[id(container)] = container
+    for region in reversed(_regions.stack):
+        if id(holder) in region.born:
+            region.born[id(container)] = container
+            break
+    return container
+
+
 def regions_from(first: Region) -> list[Region]:
     """The regions that this thread is in, from one on."""
     return _regions.stack[_regions.stack.index(first) :]
