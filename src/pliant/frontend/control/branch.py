@@ -365,6 +365,10 @@ def _differs(x: Any, y: Any) -> Any:
 def in_order(name: str, x: Any, y: Any) -> Any:
     """`x < y` and the like, by the name of the method: lists and tuples by the first elements that differ."""
     kind = cast("Any", type(x))
+    if kind is Unbound and chosen.choice_of(x) is not None:  # of two words
+        return chosen.told(x, lambda part: in_order(name, part, y))
+    if type(y) is Unbound and chosen.choice_of(y) is not None:
+        return chosen.told(y, lambda part: in_order(name, x, part))
     if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
         return binary(name, x, y)
     one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
