@@ -129,18 +129,20 @@ def linspace(
 def _linspace_of_unknown_number(
     start: Any, stop: Any, num: Any, endpoint: bool, others: tuple[Any, Any], dtype: Any
 ) -> Any:
-    """np.linspace of so many samples as is known only at run time, between numbers."""
+    """np.linspace of so many samples as is known only at run time."""
     xp: Any = np
-    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0
-    if a.shape or b.shape or others != (False, 0):
+    if others != (False, 0):
         raise UnsupportedError(
-            "np.linspace of arrays, or with retstep= or axis=, of a number of samples that is known only at run time",
-            hint="start + (stop - start) * np.arange(num) / (num - 1), with [:, None] where the ends are arrays",
+            "np.linspace with retstep= or axis=, of a number of samples that is known only at run time",
+            hint="start + (stop - start) * np.arange(num)[:, None] / (num - 1)",
         ).at(("here", here()))
+    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0
     (most,), (count,) = extents_of(num, "np.linspace")
-    places = fresh_concrete(np.arange(most, dtype=np.float64))
+    places = fresh_concrete(np.arange(most, dtype=np.float64).reshape(-1, *(1,) * max(a.ndim, b.ndim)))
     parts = xp.maximum(num - 1 if endpoint else num, 1)
     y = a + (b - a) * (places / parts)
     if endpoint:  # the last is not off by a rounding
         y = xp.where((places == parts) & (num > 1), b, y)
-    return bounded(y if dtype is None else y.astype(dtype), (count,))
+    if dtype is not None:
+        y = (xp.floor(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
+    return bounded(y, (count, *y.shape[1:]))
