@@ -10,7 +10,7 @@ import pytest
 import pliant
 import pliant.diff as diff
 from pliant.diff import Constant, DifferentiateWith, SecondOrder, namespace
-from pliant.errors import UnsupportedError
+from pliant.errors import DifferentiationError, UnsupportedError
 from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, MLX, PLIANT, STEP, TORCH, needs, of
 
 X = np.array([0.1, 0.2, 0.3])
@@ -153,3 +153,47 @@ def test_a_system_inside_a_system_inside_the_first():
     inner = diff.DifferentiateWith(lambda x: innermost(x) + 1, diff.JAX())
     made = diff.jacobian(lambda x: inner(2.0 * x), diff.Pliant(), X)
     np.testing.assert_allclose(made, np.diag(2 * np.sin(4 * X)), atol=1e-12)
+
+
+def branching(x: Any) -> Any:
+    if x[0] > 0:
+        return x**2
+    return x
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        diff.Pliant(),
+        diff.FiniteDifferences(),
+        pytest.param(diff.JAX(plain=True), marks=pytest.mark.jax),
+        pytest.param(diff.PyTorch(plain=True), marks=pytest.mark.torch),
+    ],
+    ids=lambda s: s.name,
+)
+def test_branches_inside_of_every_transformation(inner: Any):
+    f, rows = DifferentiateWith(branching, inner), np.array([[1.0, 2.0], [-1.0, -2.0]])
+    tolerance = 1e-6 if isinstance(inner, diff.FiniteDifferences) else 1e-12
+    for transformed, wanted in (
+        (pliant.jit(f), branching),
+        (pliant.jacobian(f), pliant.jacobian(branching)),
+        (pliant.grad(lambda x: f(x).sum()), pliant.grad(lambda x: branching(x).sum())),
+        (pliant.hessian(lambda x: f(x).sum()), pliant.hessian(lambda x: branching(x).sum())),
+    ):
+        for x in rows:
+            np.testing.assert_allclose(transformed(x), wanted(x), atol=tolerance)
+        np.testing.assert_allclose(pliant.vmap(transformed)(rows), [wanted(x) for x in rows], atol=tolerance)
+
+
+def test_a_complex_step_that_is_dropped_is_told_where_numpy_tells():
+    def f(x: Any) -> Any:
+        y = np.zeros(3)
+        y[:] = x
+        return np.sum(y**2)
+
+    for ask in (
+        lambda: diff.gradient(f, diff.ComplexStep(), X[:3]),
+        lambda: diff.pushforward(f, diff.ComplexStep(), X[:3], (X[:3],)),
+    ):
+        with pytest.raises(DifferentiationError, match="writes complex numbers into a real array"):
+            ask()

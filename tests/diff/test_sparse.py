@@ -368,3 +368,11 @@ def test_every_entry_is_read_from_star_colours(pattern: Any, order: Any):
     sparsity = hessian_sparsity(pattern, order)
     made = sparsity.matrix((sparsity.seeds[0] @ matrix).reshape(-1))
     np.testing.assert_allclose(made.toarray(), matrix, atol=1e-15)
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_derivatives_of_nothing_are_empty(verify: bool):
+    system = Sparse(Pliant(), verify=verify)
+    assert diff.jacobian(lambda x: x**2, system, np.zeros(0)).shape == (0, 0)
+    assert diff.hessian(lambda x: np.sum(x**2), system, np.zeros(0)).shape == (0, 0)
+    assert diff.jacobian(lambda x: x[:0] * x.sum(), system, np.ones(3)).shape == (0, 3)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.functions import METHODS, PROPERTIES, REFUSED_PROPERTIES
 from tests.frontend.numpy_cases import filled
@@ -159,3 +160,15 @@ def test_update_out_of_place_leaves_the_array() -> None:
     np.testing.assert_array_equal(column[:, 1], x[:, 1] + x[:, 0])
     np.testing.assert_array_equal(row, x[1])
     np.testing.assert_array_equal(masked, np.where(x > 0, 0, x))
+
+
+def test_an_array_is_resized_to_its_shape_whatever_it_is():
+    def f(w: Any, c: Any) -> Any:
+        if w[0] > c:
+            w.resize(len(w))
+            w.fill(1.0)
+        w[1:].resize(2)
+        return w.sum()
+
+    for c in (0.5, 2.0):
+        assert pliant.jit(f)(np.ones(3) * 0.7, c) == f(np.ones(3) * 0.7, c)

@@ -103,3 +103,21 @@ def test_their_numbers_are_those_of_numpy() -> None:
 def test_an_array_of_a_length_that_nothing_bounds_is_refused() -> None:
     with pytest.raises(PliantError, match="nothing bounds it"):
         pliant.jit(lambda x: np.arange(int(x.sum())) ** 2)(X)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (np.array([0.0, -1.5]), np.array([3.0, 1.0])), (0.0, np.ones((2, 3)))])
+def test_linspace_of_a_number_known_at_run_time(ends: Any, endpoint: bool):
+    def f(a: Any, b: Any, n: Any) -> Any:
+        points = np.linspace(a, b, n, endpoint=endpoint)
+        return points, points[:-1].sum(), np.linspace(a, b * 7, n, dtype=int)
+
+    for n in (1, 2, 5):
+        made, wanted = pliant.jit(f)(*ends, np.int64(n)), f(*ends, n)
+        for one, other in zip(made, wanted, strict=True):
+            assert_allclose(one, other, rtol=1e-14, atol=1e-14)
+
+
+def test_linspace_with_steps_of_a_number_known_at_run_time():
+    with pytest.raises(PliantError, match=r"np\.linspace with retstep= or axis="):
+        pliant.jit(lambda n: np.linspace(0.0, 1.0, n, retstep=True)[0])(np.int64(3))

@@ -292,3 +292,19 @@ def test_rows_made_side_by_side_need_no_memory_between_and_are_shared_by_threads
     gradients = pliant.grad(lambda a, b: np.sum(np.cross(a, b) ** 2), argnums=(0, 1))(a, b)
     np.testing.assert_allclose(gradients[0], 2 * np.cross(b, np.cross(a, b)), rtol=1e-9)
     np.testing.assert_allclose(gradients[1], 2 * np.cross(np.cross(a, b), a), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_a_stack_of_products_is_shared_by_threads(dtype: str):
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=shape).astype(dtype) for shape in ((90, 70, 66), (90, 66, 81)))
+    f, before = pliant.jit(np.matmul), pliant.threads()
+    program = build.build(optimise(pliant.trace(np.matmul, x, y)), can, routine_of)
+    found = [step for step in program.steps if isinstance(step, Blocks)]
+    assert [step.split.count for step in found if step.split] != []
+    try:
+        made = [f(x, y).tobytes() for count in (1, 2, 3) if pliant.threads(count)]
+    finally:
+        pliant.threads(before)
+    assert made[0] == made[1] == made[2]
+    np.testing.assert_allclose(f(x, y), x @ y, rtol=1e-4 if dtype == "float32" else 1e-11, atol=1e-4)

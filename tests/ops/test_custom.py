@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.types import Type
-from pliant.errors import ShapeError
+from pliant.errors import DifferentiationError, ShapeError
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp, Pushforward, stop_gradient
 from pliant.ops.elementwise import sign
 from pliant.ops.reduce import reduce_sum
@@ -186,7 +187,15 @@ def test_nothing_held_is_left_for_the_backends() -> None:
     for name in PROGRAMS:
         left = {n.op.name for n in nodes(optimise(PROGRAMS[name](), check=True).results)}
         assert left.isdisjoint(
-            {"checkpoint", "pushforward", "custom_jvp", "custom_vjp", "custom_tangent", "stop_gradient"}
+            {
+                "checkpoint",
+                "pushforward",
+                "custom_jvp",
+                "custom_vjp",
+                "custom_tangent",
+                "stop_gradient",
+                "no_derivative",
+            }
         )
 
 
@@ -194,3 +203,26 @@ def test_a_held_function_of_literals_only() -> None:
     body = trace(lambda x: const(2.0, "f64"), f64())
     fn = gradient(trace(lambda x: Checkpoint(body)(x) * x, f64()))
     np.testing.assert_allclose(run(fn, 5.0), [2.0])
+
+
+def test_a_rule_that_calls_its_function_is_followed_three_times() -> None:
+    root = pliant.custom_derivative(np.sqrt, jvp=lambda xs, dxs: dxs[0] / (2 * root(xs[0])))
+
+    def forward(x: Any) -> Any:
+        y = other(x)
+        return y, y
+
+    other = pliant.custom_derivative(np.sqrt, forward=forward, backward=lambda y, ct: (ct / (2 * y),))
+    for f in (root, other):
+        made, wanted = f, [2.0, 0.25, -1 / 32, 3 / 256]
+        for order, value in enumerate(wanted):
+            np.testing.assert_allclose(pliant.jit(made)(4.0), value, rtol=1e-14, err_msg=str(order))
+            made = pliant.grad(made)
+        with pytest.raises(
+            DifferentiationError, match=r"sqrt: its own derivative calls it.*is one of order 4"
+        ) as caught:
+            made(4.0)
+        assert "test_custom.py" in str(caught.value)
+        np.testing.assert_allclose(pliant.vmap(pliant.grad(f))(np.array([1.0, 4.0])), [0.5, 0.25])
+        fn = pliant.trace(f, 4.0)
+        assert pliant.parse(str(fn)) == fn

@@ -228,3 +228,18 @@ def test_few_rows_or_none(make: Callable[..., Any], length: int) -> None:
     for least, consume in CONSUMERS.values():
         if length >= least:
             assert_same(consume, lambda x: make(x, length), start("float64"))
+
+
+def test_a_chain_of_updates_of_rows_of_a_loop_takes_linear_time():
+    def f(x: Any) -> Any:
+        rows = [np.sin(x + i) for i in range(6)]
+        y = rows[0]
+        for _ in range(40):  # each line reads y twice
+            y = y + 0.5 * (rows[1] - y) * y
+            y = y + 0.5 * (rows[2] - y) * y
+        return np.sum(y)
+
+    x = np.ones(3) / 3
+    np.testing.assert_allclose(pliant.jit(f)(x), f(x), rtol=1e-14)
+    h = 1e-6
+    np.testing.assert_allclose(pliant.grad(f)(x).sum(), (f(x + h) - f(x - h)) / (2 * h), rtol=1e-6)

@@ -81,3 +81,11 @@ def test_programs_that_make_smaller_arrays_are_offered() -> None:
     made = search().programs(fn, bounds=True)
     largest = [max(t.bytes for node in p.nodes if node.args for t in node.types) for p in made]
     assert largest == sorted(largest, reverse=True)
+
+
+def test_results_of_a_cheapest_way_that_nobody_added() -> None:
+    def f(x: Any) -> Any:
+        return pliant.fori_loop(0, 6, lambda i, c: np.sin(c) * x[0] + c, x[1], save=pliant.treeverse(2))
+
+    x = np.array([0.3, 0.7])
+    np.testing.assert_allclose(pliant.optimize(pliant.grad(f))(x), pliant.grad(f)(x), rtol=1e-13)

@@ -221,3 +221,19 @@ def test_what_is_asked_of_an_ended_step_is_right_or_an_error() -> None:
         except PliantError:
             continue
         assert found == asked_after_the_loop(x)
+
+
+class Tree:
+    def __init__(self, place: Any, parent: Any = None) -> None:
+        self.place, self.parent = place, parent
+
+
+def test_each_node_of_a_tree_has_the_nearest_for_its_parent():
+    def grown(x: Any) -> Any:
+        nodes = [Tree(x[0])]
+        for k in range(1, len(x)):
+            nodes.append(Tree(x[k], min(nodes, key=lambda n: abs(n.place - x[k]))))
+        return nodes[-1].parent.place
+
+    x = np.random.default_rng(0).random(30)  # took twice as long for each node more
+    assert pliant.jit(grown)(x) == grown(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, IntEnum
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,42 @@ def test_nobody_writes_to_the_imaginary_part_of_real_numbers() -> None:
     np.testing.assert_array_equal(pliant.jit(g)(X), X)
     with pytest.raises(ReadOnlyError, match=r"it is the imaginary part of f64\[3\]"):
         pliant.jit(f)(X)
+
+
+class Level(IntEnum):
+    LOW = 0
+    HIGH = 1
+
+
+class Named(Enum):
+    A = "a"
+    B = "b"
+
+
+def enumerated(x: Any) -> Any:
+    return [np.sum(x > level) * k for k, level in enumerate(Level)]
+
+
+def zipped(x: Any) -> Any:
+    return [x * level for _, level in zip("ab", Level, strict=True)]
+
+
+def backward(x: Any) -> Any:
+    return sum([x * level for level in reversed(Level)])
+
+
+def by_class(x: Any) -> Any:
+    return [x * level for level in map(Level, [1, 0])]
+
+
+def members(x: Any) -> Any:
+    total = 0.0
+    for k, name in enumerate(Named):
+        if name is Named.B:
+            total = total + k * x
+    return total
+
+
+@pytest.mark.parametrize("f", [enumerated, zipped, backward, by_class, members])
+def test_classes_of_enums_are_gone_over(f: Any):
+    np.testing.assert_array_equal(pliant.jit(f)(X), f(X))

@@ -287,3 +287,90 @@ def test_an_attribute_that_is_made_when_asked_for_is_there_as_soon_as_it_is_set(
     assert compiled(2.0) == 6
     del thing.scale
     np.testing.assert_array_equal(compiled(2.0), 2 * thing.scale)
+
+
+class Node:
+    """A number that knows what it was made of, and how to hand derivatives on."""
+
+    def __init__(self, data: Any, parts: tuple[Any, ...] = ()) -> None:
+        self.data, self.grad, self.parts = data, 0.0, parts
+        self.back: Callable[[], None] = lambda: None
+
+    def __add__(self, other: Any) -> Any:
+        other = other if isinstance(other, Node) else Node(other)
+        made = Node(self.data + other.data, (self, other))
+
+        def back() -> None:
+            self.grad += made.grad
+            other.grad += made.grad
+
+        made.back = back
+        return made
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __mul__(self, other: Any) -> Any:
+        made = Node(self.data * other.data, (self, other))
+
+        def back() -> None:
+            self.grad += other.data * made.grad
+            other.grad += self.data * made.grad
+
+        made.back = back
+        return made
+
+    def tanh(self) -> Any:
+        made = Node(np.tanh(self.data), (self,))
+
+        def back() -> None:
+            self.grad += (1 - made.data**2) * made.grad
+
+        made.back = back
+        return made
+
+    def backward(self) -> None:
+        order: list[Any] = []
+        seen: set[Any] = set()
+
+        def visit(node: Any) -> None:
+            if node not in seen:
+                seen.add(node)
+                for part in node.parts:
+                    visit(part)
+                order.append(node)
+
+        visit(self)
+        self.grad = 1.0
+        for node in reversed(order):
+            node.back()
+
+
+def by_hand(x: Any) -> Any:
+    weights = [Node(v) for v in x]
+    first = sum((w * w for w in weights), Node(0.1)).tanh()
+    second = sum([w * first for w in weights]).tanh()
+    (first * second + first).backward()
+    return np.array([w.grad for w in weights])
+
+
+def test_derivatives_by_objects_that_are_summed():
+    for x in (np.array([0.1, 0.2, 0.3]), np.array([0.5, -0.2, 0.1])):
+        np.testing.assert_allclose(pliant.jit(by_hand)(x), by_hand(x), rtol=1e-14)
+
+
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "generator": lambda x: sum((v * 2 for v in x), start=10.0),
+    "list": lambda x: sum([v for v in x], start=10.0),
+    "arrays": lambda x: sum((v * np.ones(2) for v in x), start=np.ones(2)),
+    "known": lambda x: sum((i for i in range(3)), start=5) * x,
+    "pairs": lambda x: sum((a * b for a, b in zip(x, x, strict=True)), start=1.0),
+    "chosen": lambda x: sum([v for v in x if v > 0.15], start=x[0]),
+    "objects": lambda x: sum([Node(v) for v in x], start=Node(1.0)).data,
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_from_a_start_given_by_name(name: str):
+    x = np.array([0.1, 0.2, 0.3, -0.4, 0.5, 0.6])
+    np.testing.assert_allclose(pliant.jit(SUMS[name])(x), SUMS[name](x), rtol=1e-14)
