@@ -69,7 +69,34 @@ def inside(x: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("f", [history, some, until, tables, by_number, counted, inside])
+def arrays(x: Any) -> Any:
+    log = defaultdict[Any, Any](lambda: np.zeros(7))
+    for i in range(8):
+        log[i % 2] += x * i
+        if i > 4:
+            log["z"][1] += i
+    return log[0].sum(), log[1].sum(), log["z"].sum()
+
+
+def anew(x: Any) -> Any:
+    total = 0.0
+    for k in range(6):
+        log = defaultdict[str, Any](lambda: np.ones(7))
+        for _ in range(8):
+            log["e"] *= x
+        total = total + log["e"].sum() * k
+    return total
+
+
+def records(x: Any) -> Any:
+    log = defaultdict[str, dict[str, Any]](lambda: {"n": 0, "sum": np.zeros(7)})
+    for i in range(8):
+        log["a"]["n"] += 1
+        log["a"]["sum"] += x * i
+    return log["a"]["n"], log["a"]["sum"].sum()
+
+
+@pytest.mark.parametrize("f", [arrays, anew, records, history, some, until, tables, by_number, counted, inside])
 def test_what_a_defaultdict_makes_in_a_loop_is_carried(f: Callable[..., Any]):
     for x in (X, X * 0.3):
         for made, wanted in zip(np.atleast_1d(pliant.jit(f)(x)), np.atleast_1d(f(x)), strict=True):

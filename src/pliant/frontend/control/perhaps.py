@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from pliant.core.origin import here
 from pliant.errors import UnboundError
 from pliant.frontend.control.ornone import returned as without_none
-from pliant.frontend.control.region import born_with, is_conditional
+from pliant.frontend.control.region import born, is_conditional, where_made
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, is_tracing
 
@@ -39,7 +39,8 @@ def begin(holder: Any, key: Any) -> None:
     elif makes is None:
         return
     if makes is not None or isinstance(holder, Counter):
-        _set(items, key, 0 if makes is None else born_with(items, makes()))
+        with where_made(items):
+            _set(items, key, 0 if makes is None else born(makes()))
 
 
 def whole(holder: Any) -> None:

@@ -18,7 +18,7 @@ from pliant.core.scope import scope
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.guards import size_of
-from pliant.frontend.tracing import Storage, Trace, thread, tracing
+from pliant.frontend.tracing import Storage, Trace, back_in, thread, tracing
 
 T = TypeVar("T")
 
@@ -239,15 +239,22 @@ def born(container: T) -> T:
     return container
 
 
-def born_with(holder: Any, container: T) -> T:
-    """A new container that counts as made where its holder was: what steps of loops change of it is carried."""
-    if thread.trace is not None:
-        thread.trace.outermost.own[id(container)] = container
-    for region in reversed(_regions.stack):
-        if id(holder) in region.born:
-            region.born[id(container)] = container
-            break
-    return container
+@contextmanager
+def where_made(container: Any) -> Generator[None]:
+    """What is made inside belongs to where a container was made: steps of loops since then do not make it anew."""
+    stack = _regions.stack
+    count = next((n for n in range(len(stack), 0, -1) if id(container) in stack[n - 1].born), 0)
+    inner = stack[count:]
+    around = inner[0].trace.parent if inner else None
+    if around is None:
+        yield
+        return
+    del stack[count:]
+    try:
+        with back_in(around):
+            yield
+    finally:
+        stack.extend(inner)
 
 
 def regions_from(first: Region) -> list[Region]:
