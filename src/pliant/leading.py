@@ -11,7 +11,7 @@ from pliant.batch import mapped
 from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, ShapeError
-from pliant.frontend.convert import as_traced
+from pliant.frontend.convert import as_traced, broadcast_shapes
 from pliant.frontend.cores import Core, checked, cores_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import as_tuple
@@ -42,11 +42,13 @@ class Vectorized:
         if len(args) != len(self.inputs):
             raise ArgumentError(
                 f"vectorize: signature {self.signature!r} takes {len(self.inputs)} arguments, got {len(args)}"
-            )
+            ).at(("here", here()))
         shapes = [np.shape(a) for a in args]
         ranks = [len(shape) - len(core) for shape, core in zip(shapes, self.inputs, strict=True)]
         if min(ranks) < 0:
-            raise ArgumentError(f"vectorize: an argument has fewer axes than {self.signature!r} says")
+            raise ArgumentError(f"vectorize: an argument has fewer axes than {self.signature!r} says").at(
+                ("here", here())
+            )
         sizes = dict[str, int]()
         checked(self.inputs, shapes, sizes, "argument")
         return _over_leading(lambda *parts: self.once(sizes, parts), args, ranks)
@@ -56,20 +58,21 @@ class Vectorized:
         made = callee(self.f, current())(*parts)
         if self.outputs is None:
             return made
-        results = as_tuple(made)
+        is_one = len(self.outputs) == 1 and type(made) is not tuple
+        results = [as_traced(x) for x in ((made,) if is_one else as_tuple(made))]
         if len(results) != len(self.outputs):
             raise ShapeError(
                 f"vectorize: the function returns {len(results)} results, signature {self.signature!r} says "
                 f"{len(self.outputs)}"
             ).at(("here", here()))
-        shapes = [as_traced(result).shape for result in results]
+        shapes = [result.shape for result in results]
         for number, (shape, core) in enumerate(zip(shapes, self.outputs, strict=True)):
             if len(shape) != len(core):
                 raise ShapeError(
                     f"vectorize: result {number} has {len(shape)} axes, signature {self.signature!r} says {len(core)}"
                 ).at(("here", here()))
         checked(self.outputs, shapes, {**sizes}, "result")
-        return made
+        return results[0] if is_one else tuple(results)
 
 
 def _over_leading(f: Callable[..., Any], args: Sequence[Any], ranks: Sequence[int]) -> Any:
@@ -78,7 +81,7 @@ def _over_leading(f: Callable[..., Any], args: Sequence[Any], ranks: Sequence[in
     if rank == 0:
         return f(*args)
     extents = [np.shape(a)[0] if r == rank else 1 for a, r in zip(args, ranks, strict=True)]
-    (size,) = np.broadcast_shapes(*[(n,) for n in extents])
+    (size,) = broadcast_shapes(*[(n,) for n in extents])
     axes = tuple([0 if r == rank and n == size else None for r, n in zip(ranks, extents, strict=True)])
     if all([a is None for a in axes]):
         axes, size = tuple([0 if r == rank else None for r in ranks]), 1

@@ -22,8 +22,8 @@ def cores_of(text: Any) -> list[Core]:
 
 
 def checked(cores: Sequence[Core], shapes: Sequence[Sequence[int]], sizes: dict[str, int], what: str) -> None:
-    """Note how long the axes are that cores name, of arrays of some shapes, of which they are the last ones; an error
-    if one name has two lengths. what: the arrays, in errors."""
+    """Note how long the axes are that cores name, of what `vectorize` has for arguments or results, of some shapes, of
+    which they are the last ones; an error if one name has two lengths. what: which of both, in errors."""
     for number, (core, shape) in enumerate(zip(cores, shapes, strict=True)):
         last = shape[len(shape) - len(core) :]
         for name, size in zip(core, last, strict=True):

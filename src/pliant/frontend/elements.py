@@ -16,7 +16,7 @@ from pliant.frontend.control.keyed import is_among, is_asked, place_among, place
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import own_item
-from pliant.frontend.control.switched import columns_of, is_table, one_at
+from pliant.frontend.control.switched import is_table, one_at
 from pliant.frontend.guards import MISSING, entries_of, note_size
 from pliant.frontend.instrumented import of_element
 from pliant.frontend.kinds import is_of
@@ -78,9 +78,6 @@ class Elements(ABC):
         if is_of(holder, list | tuple) and is_table(holder, key):
             self.counted(holder)
             return one_at(holder, key, lambda n: self.callee(self.element(holder, n)))
-        if is_of(holder, list | tuple) and (columns := columns_of(holder, key)) is not None:
-            self.counted(holder)
-            return tuple([self.element(self.born(column), key) for column in columns])
         if is_of(holder, dict) and is_asked(holder, key):
             return self.element(self.values(holder), place_among(list(holder), key))
         if is_of(holder, dict) and is_one_of_two(key):

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, final
 
 from pliant.core.data import mutable
 from pliant.core.types import Type
-from pliant.kernel.cost import FAR, rows_in_block
+from pliant.kernel.cost import FAR, SHARED, rows_in_block
 from pliant.kernel.ir import (
     Affine,
     Blocks,
@@ -46,8 +46,6 @@ from pliant.kernel.schedule import depth_of, scalars
 from pliant.kernel.spill import may_fail
 from pliant.kernel.split import LEAST
 
-LARGE: Final = 1 << 22
-"""Multiplications of each product of a stack from which on threads share each, and not the stack."""
 GRAIN: Final = 64
 """Rows of a block are a multiple of this, if they are many: whole vectors, and whole lines of cache."""
 
@@ -221,19 +219,37 @@ class Group:
     def finished(self, uses: dict[Buffer, int], fixed: set[Buffer], given: set[Buffer]) -> list[Step]:
         """The steps as they are to run. uses: how many steps touch some memory. fixed: what stays, of which `given` is
         the caller's."""
+        made = self.together(uses, fixed, given)
+        if made is not None:
+            return [*self.before, made]
+        if len(self.members) < 2:
+            return self.steps
+        apart = dict[Step, Step | None]()
+        for found in self.members:
+            alone = Group(self.rows)
+            alone.takes(found.step)
+            apart[found.step] = alone.together(uses, fixed, given)
+        return [apart.get(step) or step for step in self.steps]
+
+    def together(self, uses: dict[Buffer, int], fixed: set[Buffer], given: set[Buffer]) -> Blocks | None:
+        """All members in blocks, if that saves the way to memory, or lets threads share the only one."""
         inner, own = [found.step for found in self.members], dict[Buffer, int]()
         for step in inner:
             for root in touched(step):
                 own[root] = own.get(root, 0) + 1
         is_near = sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR
-        is_shared = [is_shared_by_rows(step) for step in inner] == [True]
-        if (len(inner) < 2 or is_near) and not is_shared:
-            return self.steps  # what is touched again stays near anyway, and a nest is shared by threads by itself
+        if (len(inner) < 2 or is_near) and not self.is_shared:
+            return None  # what is touched again stays near anyway, and a nest is shared by threads by itself
         if any([may_fail(step) for step in inner]) and not self.written.isdisjoint(given):
-            return self.steps
+            return None
         private = {root for root in self.written - fixed if uses[root] == own[root]}
         size = self.size({*own}, private)
-        return [*self.before, in_blocks(self.members, self.rows, size, private)] if size else self.steps
+        return in_blocks(self.members, self.rows, size, private) if size else None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is one step that threads share by its rows."""
+        return len(self.members) == 1 and is_shared_by_rows(self.members[0].step)
 
     def size(self, all_touched: set[Buffer], private: set[Buffer]) -> int:
         """The number of rows of which all that is touched stays near; 0 if blocks are of no use."""
@@ -241,7 +257,7 @@ class Group:
         room = assign(steps, last_uses(steps), self.written - private)
         others = sum([root.type.bytes for root in all_touched - self.crooked - private])
         size = rows_in_block(-(-(room + others) // self.rows), room // self.rows)
-        if not size and [is_shared_by_rows(step) for step in steps] == [True]:
+        if not size and self.is_shared:
             size = 1  # matrices that are larger than what stays near
         elif size >= GRAIN:
             size -= size % GRAIN
@@ -252,7 +268,7 @@ class Group:
 
 def is_shared_by_rows(step: Step) -> bool:
     """Whether threads share a step by its rows, though no other joins it: a nest they share by itself."""
-    is_stack = isinstance(step, Product) and prod(step.sizes) < LARGE
+    is_stack = isinstance(step, Product) and prod(step.sizes) < SHARED
     return (isinstance(step, Fill) or is_stack) and step.work >= LEAST
 
 

@@ -41,6 +41,8 @@ FARTHEST: Final = 6
 FOLDED: Final = 4
 """A reduction, or another rule of its own, for each of its elements."""
 
+SHARED: Final = 1 << 22
+"""Multiplications of a product of matrices from which on threads share it; of a stack of smaller ones each has some."""
 FAR: Final = 1 << 22
 """Bytes of arrays that do not stay near the processor."""
 WRITE: Final = {"near": 1.5, "far": 2.5}

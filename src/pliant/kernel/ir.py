@@ -127,7 +127,7 @@ class Matrix:
 @final
 @mutable(eq=False)
 class Product:
-    """out[b] = left[b] @ right[b] by BLAS; `batch` are the extents of the batch axes.
+    """out[b] = left[b] @ right[b]; `batch` are the extents of the batch axes.
 
     start: what `out` holds before, if the product is added to that.
     """

@@ -1,4 +1,4 @@
-"""Contractions that are one BLAS call, or a loop of them, on memory as it lies."""
+"""Contractions that are products of matrices, or stacks of these, of memory as it lies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LEAST = 1 << 15  # multiplications of each matrix of a stack by a vector
 
 
 def product_of(node: Node, materialise: Callable[[Value], Buffer], known: Container[Value]) -> Product | None:
-    """A contraction as a BLAS call, its operands brought into memory, where some values are known to be; None if it is
-    to be a loop."""
+    """A contraction as products, its operands brought into memory, where some values are known to be; None if it is to
+    be a loop."""
     if not is_product(node):
         return None
     assert isinstance(node.op, Dot)
@@ -31,7 +31,7 @@ def product_of(node: Node, materialise: Callable[[Value], Buffer], known: Contai
 
 
 def is_product(node: Node) -> bool:
-    """Whether a node is a contraction large enough for BLAS, of a dtype that it has."""
+    """Whether a node is a contraction large enough for a call, of a dtype that BLAS has."""
     op = node.op
     if not isinstance(op, Dot) or node.types[0].dtype not in ("f32", "f64", "c64", "c128"):
         return False
@@ -73,7 +73,7 @@ def is_made_on_the_way(value: Value) -> bool:
 def product(
     op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Value], Buffer], known: Container[Value]
 ) -> Product:
-    """A contraction as a BLAS call that leaves its result in a buffer."""
+    """A contraction as products that leave their results in a buffer."""
     _, m, n, k = op.sizes(x, y)
     free_x, free_y = op.free(x, y)
     left = _matrix(x, op.batch_axes[0], free_x, op.contract[0], materialise, known)

@@ -99,7 +99,8 @@ class EGraph:
         for node in nodes((value,), stop=self.classes.keys()):
             if not self._knows(node):
                 term = self.insert(node, tuple([self.find(self.classes[a]) for a in node.args]))
-                self.classes.update(zip(node.values, term.outs, strict=True))
+                for made, out in zip(node.values, term.outs, strict=True):
+                    self.classes.setdefault(made, out)
         return self.find(self.classes[value])
 
     def _knows(self, node: Node) -> bool:

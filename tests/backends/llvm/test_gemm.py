@@ -15,10 +15,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pliant
 from pliant.backends.llvm import gemm
 from pliant.backends.llvm.compiler import assembly, can, routine_of
-from pliant.backends.llvm.gemm import LEAST, TERMS, function_named, has_own
+from pliant.backends.llvm.gemm import TERMS, function_named, has_own
 from pliant.backends.llvm.gemm_kernel import SHAPES, most_columns
 from pliant.backends.llvm.jit import host_target
 from pliant.core.types import DTYPES
+from pliant.kernel.cost import SHARED
 from pliant.kernel.verified import build_verified
 from pliant.pipeline import optimise
 from tests.backends.llvm.test_streams import Guarded
@@ -127,7 +128,7 @@ def test_nothing_is_touched_outside_the_arrays(dtype: str, *, is_at_end: bool, x
 @pytest.mark.parametrize("sizes", [(400, 130, 120), (120, 130, 500), (97, 1000, 97), (1000, 70, 66)])
 def test_the_same_bits_for_any_number_of_threads(dtype: str, sizes: tuple[int, int, int]):
     m, k, n = sizes
-    assert m * k * n > LEAST
+    assert m * k * n > SHARED
     x, y = drawn(dtype, m, k), drawn(dtype, k, n)
     f, before = pliant.jit(lambda x, y: (x @ y, x @ x.T)), pliant.threads()
     try:

@@ -27,11 +27,12 @@ from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.pool import parallel
 from pliant.backends.llvm.tiles import turner_text
 from pliant.backends.llvm.values import llvm_type
+from pliant.kernel.cost import SHARED
 from pliant.kernel.ir import Var
 
 TERMS: Final = 256
 """Terms of a block at most."""
-LEFT: Final = 1 << 18
+LEFT: Final = 3 << 16
 """Bytes of a block of the left operand, where it is copied."""
 LINE: Final = 64
 """Bytes of a line of cache: the columns of that copy begin in others each."""
@@ -41,8 +42,6 @@ COLLIDING: Final = 4096
 """Bytes: rows that are a multiple of this apart share a few places of the caches, and are copied."""
 MOST: Final = {32: 1 << 23}
 """Bytes of a vector → multiplications beyond which BLAS, which copies both operands, is quicker."""
-LEAST: Final = 1 << 22
-"""Multiplications from which on a product runs in parts."""
 PARTS: Final = 32
 """Parts at most."""
 ROWS: Final = 96
@@ -92,7 +91,7 @@ def text_of(dtype: str) -> str:
         module.declared |= {name: f"declare void @{name}({gemm_kernel.KINDS})" for name in kernels}
         return [
             entry_text(Emitter(module, "product", parameters), columns),
-            Part(Emitter(module, "part", "ptr %table, ptr %frame, i64 %part"), dtype, width).text(),
+            probed(Part(Emitter(module, "part", "ptr %table, ptr %frame, i64 %part"), dtype, width).text()),
             copy_text(Lanes(Emitter(module, "copied", COPY), dtype, width // size)),
             turner_text("turned", size, columns),
         ]
@@ -101,6 +100,12 @@ def text_of(dtype: str) -> str:
         return [kernel_text(Emitter(module, name, gemm_kernel.PARAMETERS), dtype, kernels[name], width)]
 
     return SECOND.join(["", *[module_of(write) for write in (frame, *[partial(kernel, name) for name in kernels])]])
+
+
+def probed(text: str) -> str:
+    """A function that touches each page of its local memory in order: where a thread's stack is too short it ends there,
+    and writes to nothing of others."""
+    return text.replace(" #0 {", ' "probe-stack"="inline-asm" #0 {', 1)
 
 
 def module_of(write: Callable[[Module], list[str]]) -> str:
@@ -118,7 +123,7 @@ def entry_text(e: Emitter, most: int) -> str:
     """The function that programs call. most: the columns that are computed at a time."""
     frame = e.alloca(f"[{len(ARGUMENTS) + len(SHARES)} x i64], align 64")
     work = mul(e, mul(e, "%rows", "%columns"), "%terms")
-    is_large = e.op(f"icmp uge i64 {work}, {LEAST}")
+    is_large = e.op(f"icmp uge i64 {work}, {SHARED}")
     is_tall = e.op(f"or i1 {e.op('icmp uge i64 %rows, %columns')}, {e.op('icmp ne i64 %upper, 0')}")
     is_down = e.op(f"and i1 {is_large}, {is_tall}")
     is_across = e.op(f"icmp ugt i1 {is_large}, {is_tall}")  # large, and not tall
@@ -222,7 +227,7 @@ class Part:
             for extent, first, share in (("rows", top, "down"), ("columns", begin, "across"))
         )
         terms = given["terms"]
-        share = e.op(f"call i64 @llvm.umax.i64(i64 {quotient(e, terms, quotient(e, terms, str(TERMS)))}, i64 1)")
+        share = quotient(e, terms, quotient(e, terms, str(TERMS)))
         self.begin, self.end = begin, end
         # A left operand whose rows are not contiguous is copied, if several blocks of columns read its elements.
         is_by_columns = e.op(f"icmp ne i64 {given['left.column']}, 1")

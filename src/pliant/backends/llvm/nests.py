@@ -13,7 +13,7 @@ from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.rings import Ring
-from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits, stays_at_hand, suffice
+from pliant.backends.llvm.squares import SIDE, Loop, are_best, emit_squares, fits, stays_at_hand
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
 from pliant.backends.llvm.tiles import TILE, Turned, emit_tiles, is_far, is_worth_turning
@@ -238,7 +238,7 @@ class NestEmitter:
         least = min(outer.extent, inner.extent)
         turned = self.turned(level)
         in_squares = least >= SIDE and fits(turned, self.levels, self.roots)
-        if in_squares and suffice(turned, inner):
+        if in_squares and are_best(turned, inner):
             return self.squared
         if least >= TILE and (self.streamed or is_far(turned, outer.extent * inner.extent)):
             return self.tiled

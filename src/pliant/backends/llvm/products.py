@@ -23,7 +23,7 @@ from pliant.backends.llvm.values import llvm_type
 from pliant.core.data import frozen
 from pliant.kernel.ir import Affine, Product, Var
 
-DEEPEST: Final = 64  # terms; with more, BLAS is as fast
+DEEPEST: Final = 64  # terms; with more, what is for any size is as fast
 LARGEST: Final = 64  # rows or columns, whichever are fewer
 UNROLLED: Final = 8  # terms that need no loop
 SHARED: Final = 4096  # multiplications, beside which a call is nothing: such products have a function for all alike
@@ -39,7 +39,7 @@ WHOLE: Final = {16: 4, 32: 3, 64: 4}
 
 
 def is_small(step: Product) -> bool:
-    """Whether a product is faster in the program than by BLAS."""
+    """Whether a product is faster in the program than by what is for any size."""
     m, n, k = step.sizes
     return step.out.type.dtype in BYTES and 1 < min(m, n) <= LARGEST and 0 < k <= DEEPEST
 

@@ -37,8 +37,8 @@ WIDE_SIDE: Final = 16
 TALL: Final = 64
 WIDE: Final = 128
 """Steps of the outer and of the inner loop in a tile, whose lines of cache stay at hand."""
-FAR: Final = 1024
-"""Steps of the inner loop in a tile for processors that look far ahead."""
+LONG: Final = 1024
+"""The same of the inner loop for processors that look far ahead."""
 AHEAD: Final = 16
 """Columns from a square to the one whose lines of cache are asked for: eight rows at once are more than a processor
 foresees, and each store would wait for its line."""
@@ -68,7 +68,7 @@ def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequ
     return not written & read and simple and sum([scalar_cost(s) for s in levels[-1]]) < FUNCTION
 
 
-def suffice(turned: Sequence[Load], inner: Var) -> bool:
+def are_best(turned: Sequence[Load], inner: Var) -> bool:
     """Whether squares are best however far arrays are, and without requests: with AMD's processors that have AVX-512,
     as they begin to read so much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles (Zen 5), and as
     fast as by C with intrinsics. Not where rows share a few places of the caches: two squares read each line.
@@ -83,7 +83,7 @@ def side_of(turned: Sequence[Load], loops: tuple[Var, Var]) -> int:
     """Rows and columns of a square in two loops: of small elements so many that a row is a line of cache."""
     is_small = all([itemsize(s.buffer.type.dtype) == 4 for s in turned])
     is_long = min([v.extent for v in loops]) >= WIDE_SIDE
-    return WIDE_SIDE if is_small and is_long and suffice(turned, loops[1]) else SIDE
+    return WIDE_SIDE if is_small and is_long and are_best(turned, loops[1]) else SIDE
 
 
 def stays_at_hand(turned: Sequence[Load], inner: Var) -> bool:
@@ -124,7 +124,7 @@ def _all_squares(
     row: Callable[[Turned, Loop], None],
 ) -> None:
     """All steps of two loops, in squares."""
-    (outer, inner), side, is_enough = loops, side_of(turned, loops), suffice(turned, loops[1])
+    (outer, inner), side, is_plain = loops, side_of(turned, loops), are_best(turned, loops[1])
     held = {s: held_for(e, s, side) for s in turned}
     last = last_square(e, outer, side), last_square(e, inner, side)
 
@@ -143,7 +143,7 @@ def _all_squares(
 
         def line() -> None:
             e.env[outer], e.env[inner] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}"), later
-            for root in () if is_enough else roots:
+            for root in () if is_plain else roots:
                 ask_for(e, root)
             del e.env[inner]
             step = Var(side)
@@ -151,7 +151,7 @@ def _all_squares(
             row({s: (buffer, place) for s, buffer in held.items()}, lambda body: along(step, j, body))
 
         # Its copies, in whose registers the square stays, take LLVM longer.
-        e.loop(down, line, wish=e.module.unrolled() if is_enough else "")
+        e.loop(down, line, wish=e.module.unrolled() if is_plain else "")
         del e.env[outer]
 
     def along(step: Var, j: str, body: Callable[[], None]) -> None:
@@ -162,7 +162,7 @@ def _all_squares(
         e.loop(step, one, wish=e.module.at_once(1))
         del e.env[inner]
 
-    wide = FAR if is_enough else WIDE
+    wide = LONG if is_plain else WIDE
     e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, wide, lambda left, right: tile(top, bottom, left, right)))
 
 

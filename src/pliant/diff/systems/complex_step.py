@@ -22,7 +22,7 @@ class ComplexStep(System):
     """Derivatives by one evaluation at a complex point.
 
     f must be analytic and keep complex numbers: abs, max and comparisons drop the derivative, and
-    no error can tell. DifferentiationError where it writes complex numbers into real arrays.
+    no error can tell. DifferentiationError where NumPy tells, as of complex numbers in a real array.
 
     >>> import numpy as np, pliant.diff as diff
     >>> diff.derivative(np.exp, diff.ComplexStep(), 0.0)
@@ -86,8 +86,8 @@ def _kept(fn: Flat, point: Arrays) -> Any:
             return fn(point)
         except np.exceptions.ComplexWarning as warning:
             raise DifferentiationError(
-                "ComplexStep: f writes complex numbers into a real array, which drops the derivative",
-                hint="an array like x, as in np.empty_like(x), or another system",
+                "ComplexStep: f drops the imaginary part of complex numbers, and so the derivative",
+                hint="arrays of its own like x, as in np.empty_like(x), or another system",
             ) from warning
 
 

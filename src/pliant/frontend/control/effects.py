@@ -23,7 +23,6 @@ from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
-from pliant.frontend.control.switched import columns_of, place_in
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.walked import going_on
 from pliant.frontend.kinds import is_of
@@ -60,9 +59,6 @@ def store(value: Any, holder: Any, key: Any) -> None:
     lists.checked(holder, key)
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
         elements = written(holder, key, value)
-        if elements is None and columns_of(holder, key) is not None:  # with words in them: each is the new one, or not
-            at = place_in(holder, key)
-            elements = [choose(at == n, lambda: value, lambda old=old: old) for n, old in enumerate(holder)]
         if elements is not None:
             seen_too(holder, is_item=False)
             note(place_of("whole", holder))

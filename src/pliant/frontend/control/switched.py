@@ -12,9 +12,9 @@ from pliant.frontend.control.branch import choose
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.growth import Prefix
 from pliant.frontend.control.signals import CODE
-from pliant.frontend.control.states import MOST, is_word, one_of_words, state_of, words_of
+from pliant.frontend.control.states import MOST, is_word, one_of_words
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.sizes import size_of
@@ -26,26 +26,12 @@ from pliant.ops.select import select
 
 def is_table(elements: Sequence[Any], key: Any) -> bool:
     """Whether one of several functions, or words, is asked for by a number known only at run time."""
-    return _is_open(key) and bool(elements) and (all(map(_is_function, elements)) or _are_words(elements))
-
-
-def columns_of(elements: Sequence[Any], key: Any) -> list[list[Any]] | None:
-    """The columns of tuples some of whose parts are words, asked for by such a number: one of the tuples has an element
-    of each. None of others."""
-    if not _is_open(key) or not elements or not all([type(x) is tuple for x in elements]):
-        return None
-    if len({len(x) for x in elements}) > 1:
-        return None
-    columns = [list(column) for column in zip(*elements, strict=True)]
-    return columns if any(map(_are_words, columns)) else None
-
-
-def _is_open(key: Any) -> bool:
-    return type(key) is TracedArray and key.concrete is None and not key.shape and key.type.kind in "iub"
+    is_open = type(key) is TracedArray and key.concrete is None and not key.shape and key.type.kind in "iub"
+    return is_open and bool(elements) and (all(map(_is_function, elements)) or _are_words(elements))
 
 
 def _are_words(elements: Sequence[Any]) -> bool:
-    return len(elements) <= MOST and all([words_of(x) is not None for x in elements])
+    return len(elements) <= MOST and all(map(is_word, elements))
 
 
 def _is_function(x: Any) -> bool:
@@ -56,16 +42,12 @@ def one_at(elements: Sequence[Any], key: TracedArray, at: Callable[[int], Any]) 
     """The word at a place, or a function that calls the one there. at: the function at a known place."""
     if not _are_words(elements):
         return partial(switched, [at(n) for n in range(len(elements))], key)
-    place = place_in(elements, key)
-    if all(map(is_word, elements)):
-        return one_of_words(place, tuple(elements))
-    words = tuple(dict.fromkeys([word for x in elements for word in words_of(x) or ()]))
-    return one_of_words(as_traced([state_of(x, words).number for x in elements])[place], words)
+    return one_of_words(_place(elements, key), tuple(elements))
 
 
 def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, *args: Any, **options: Any) -> Any:
     """What the function at a place of a list returns."""
-    number = place_in(functions, key)
+    number = _place(functions, key)
 
     def among(first: int, end: int) -> Any:
         if end - first == 1:
@@ -76,7 +58,7 @@ def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, *args: A
     return among(0, len(functions))
 
 
-def place_in(elements: Sequence[Any], key: TracedArray) -> Any:
+def _place(elements: Sequence[Any], key: TracedArray) -> Any:
     """A place of a list, counted from its beginning; an error where there is none."""
     count, place = len(elements), value_of(key, "i64")
     low, high = size_of(with_kind(place, CODE)).range

@@ -87,14 +87,16 @@ def clip(x: TracedArray, min: Any = None, max: Any = None, out: Any = None, **op
 
 def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
     """ndarray.resize of an array that owns its memory: the first elements stay, new ones are zero."""
+    if not is_row_major(x):
+        raise unsupported("ndarray.resize of an array that is not row-major", "x = x.copy() first")
+    if new_shape in ((), (None,)):
+        return
     wanted = shape_of(new_shape[0] if len(new_shape) == 1 else new_shape)
     if wanted == x.shape:
         return
     x.check_own("ndarray.resize", "np.resize(x, shape) and np.pad make a new array")
     if x.lenses or x.is_scalar:
         raise ShapeError("cannot resize this array: it does not own its data").at(("here", here()))
-    if not is_row_major(x):
-        raise unsupported("ndarray.resize of an array that is not row-major", "x = x.copy() first")
     size, flat = math.prod(wanted), shape.ravel(x)
     if size > x.size:
         flat = xp.concatenate([flat, np.zeros(size - x.size, x.dtype)])
