@@ -1,4 +1,4 @@
-"""What is added to an array where it lies: `G += A @ B` is one BLAS call, and an array put together
+"""What is added to an array where it lies: `G += A @ B` is one call, and an array put together
 from parts, as a packed gradient is, is added part by part.
 
 Only for arrays that the program may write over: elsewhere the sum is a nest, whose rounding stays.
@@ -102,7 +102,7 @@ def _product(start: Value, product: Value, uses: Mapping[Value, Sequence[Node]])
         return None
     x, y = dot.node.args
     if start in (lying(x), lying(y)):
-        return None  # BLAS must not write what it reads
+        return None  # it must not write what it reads
     if dot is product:
         return Sum(start, op, x, y, (dot.node,))
     (first, second), rank = op.free(x, y), dot.type.rank

@@ -46,7 +46,7 @@ def lines_of(step: Step, label: str) -> list[str]:
             m, n, k = step.sizes
             added = " added" if step.start else ""
             right = "its transpose" if step.is_with_own_transpose else f"{k}×{n}"
-            return [f"{label} BLAS: {m}×{k} times {right}{added} → {step.out.type} {place_of(step.out)}"]
+            return [f"{label} product: {m}×{k} times {right}{added} → {step.out.type} {place_of(step.out)}"]
         case Routine():
             return [f"{label} {step.by}: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
         case Run():
