@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
+from pliant.backends.interrupts import raise_dropped
 from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
 from pliant.frontend.control.outside import take_back
@@ -159,6 +160,7 @@ class Compiled:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], out: Any) -> Any:
         """A call that native code does not answer; kwargs without `out`."""
+        raise_dropped()
         tree = self._tree(args, kwargs)
         outside = tree[0][: len(tree[0]) - len(args)]
         given, structure = self.objects.flatten(tree)

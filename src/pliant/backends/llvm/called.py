@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from pliant.backends.interrupts import COUNT, raise_dropped
 from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.made_once import made_once
 from pliant.core.ir import Op
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "pliant_call_"
 """How the names of these functions begin, which are of this process only."""
 
-_Function: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p))
+_Function: Final = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p))
 _numbers: Final = itertools.count()
 
 
@@ -64,41 +65,49 @@ def evaluator(
 
 def raised() -> BaseException:
     """What the call that has just failed in this thread raised."""
+    raise_dropped()
     error, _raised.error = _raised.error, None
     assert error is not None
     return error
 
 
 def emit_call(e: Emitter, step: Host) -> None:
-    """A call of Python with the addresses of all operands and results."""
+    """A call of Python with the addresses of all operands and results, and one more, which it clears if all went well.
+    What it returns would not tell: it may be interrupted before its first line, see `interrupts`."""
     places = [*step.args, *step.outs]
     name, _ = function(step.node.op, tuple([a.type for a in step.args]), step.node.types)
-    e.module.declared[name] = f"declare i64 @{name}(ptr)"
+    e.module.declared[name] = f"declare void @{name}(ptr)"
     e.begin_step(())
-    table = e.alloca(f"[{max(len(places), 1)} x ptr]")
-    for n, buffer in enumerate(places):
-        address = e.address(buffer, Affine()) if buffer else "null"
-        e.line(f"store ptr {address}, ptr {e.op(f'getelementptr ptr, ptr {table}, i64 {n}')}")
-    e.fails(step.site, e.op(f"icmp ne i64 {e.op(f'call i64 @{name}(ptr {table})')}, 0"))
+    table = e.alloca(f"[{len(places) + 1} x ptr]")
+    slots = [e.op(f"getelementptr ptr, ptr {table}, i64 {n}") for n in range(len(places) + 1)]
+    for slot, buffer in zip(slots, places, strict=False):
+        e.line(f"store ptr {e.address(buffer, Affine()) if buffer else 'null'}, ptr {slot}")
+    e.line(f"store ptr {table}, ptr {slots[-1]}")
+    e.line(f"call void @{name}(ptr {table})")
+    last, dropped = e.op(f"load ptr, ptr {slots[-1]}"), symbol(f"{PREFIX}dropped", ctypes.addressof(COUNT))
+    e.module.declared[dropped] = f"@{dropped} = external global i64"
+    has_begun = e.op(f"icmp ne ptr {last}, {table}")
+    e.unless(has_begun, lambda: e.line(f"atomicrmw add ptr @{dropped}, i64 1 monotonic"))
+    e.fails(step.site, e.op(f"icmp ne ptr {last}, null"))
     e.end_step()
 
 
 @made_once
 def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> tuple[str, Any]:
-    """A function of addresses that evaluates a primitive, under the name by which code finds it; it returns whether
-    that failed."""
+    """A function of addresses that evaluates a primitive, under the name by which code finds it; it clears the last one,
+    or leaves another there where that failed."""
 
     evaluate, count = evaluator(op, operands, results), len(operands)
     makers = [_array_at(t) for t in (*operands, *results)]
 
-    def call(places: Any) -> int:
+    def call(places: Any) -> None:
         try:
+            places[len(makers)] = 1  # it has begun
             arrays = [make(places[n]) if places[n] else None for n, make in enumerate(makers)]
             evaluate(arrays[:count], arrays[count:])
+            places[len(makers)] = None
         except BaseException as error:  # goes on where the native code has returned
             _raised.error = error
-            return 1
-        return 0
 
     called = _Function(call)
     address = ctypes.cast(called, ctypes.c_void_p).value or 0

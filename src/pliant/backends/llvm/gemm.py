@@ -103,8 +103,8 @@ def text_of(dtype: str) -> str:
 
 
 def probed(text: str) -> str:
-    """A function that touches the pages of its local memory in order: a thread whose stack is too short for it ends, and
-    nothing of others is written."""
+    """A function that touches the pages of its local memory in order: a thread whose stack is too short for it ends
+    there, and nothing of others is written."""
     return text.replace(" #0 {", ' "probe-stack"="inline-asm" #0 {', 1)
 
 
