@@ -43,3 +43,15 @@ def test_exponents_that_are_not_written_as_negative_are_not_known() -> None:
     for n in (1, 2, 3):
         f(X, n)
     assert len(f.entries) == 1
+
+
+def halves(n: Any) -> Any:
+    total = 0.0
+    for k in range(n):
+        total += 2 ** (-k)
+    return total
+
+
+def test_exponents_that_are_never_positive_make_floats():
+    for n in (0, 1, 10):
+        assert pliant.jit(halves)(n) == halves(n)

@@ -45,7 +45,9 @@ def test_a_product_with_its_own_transpose_says_so_and_is_half_the_work():
     own = BACKEND.compile(trace(lambda x: op(x, x), Type("f64", (100, 200)))).program.steps
     other = BACKEND.compile(trace(op, *[Type("f64", (100, 200))] * 2)).program.steps
     assert [work_of(step).flops for step in (*own, *other)] == [100 * 101 * 200, 2 * 100 * 100 * 200]
-    assert "product: 100×200 times its transpose" in BACKEND.describe(trace(lambda x: op(x, x), Type("f64", (100, 200))))
+    assert "product: 100×200 times its transpose" in BACKEND.describe(
+        trace(lambda x: op(x, x), Type("f64", (100, 200)))
+    )
 
 
 def test_work_counts_each_array_once_and_each_operation():

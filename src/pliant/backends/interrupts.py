@@ -1,5 +1,7 @@
-"""Interrupts (Ctrl-C) that Python meets where native code calls it, before the first line of what is called: Python drops
-them there. Native code counts them, and who asks next raises one."""
+"""Interrupts (Ctrl-C) that Python meets where native code calls it, and drops before the first line of what is called.
+
+They are counted, and who asks next raises one.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ import ctypes
 from typing import Final
 
 COUNT: Final = ctypes.c_int64(0)
-"""How many were dropped; native code adds to it."""
+"""How many there were; native code adds to it."""
 
 
 def raise_dropped() -> None:
-    """KeyboardInterrupt if one was dropped."""
+    """KeyboardInterrupt if there was one."""
     if COUNT.value:
         COUNT.value = 0
         raise KeyboardInterrupt

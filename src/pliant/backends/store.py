@@ -1,6 +1,6 @@
 """Machine code kept on disk, so that a new process need not ask LLVM again.
 
-An entry is named by the digest of all that the code depends on. It holds a digest of the code, then the
+An entry is named by the digest of all that the code depends on. It holds a digest of its name and the code, then the
 code. Entries are trusted because nobody else can write them: a folder or a file of another owner, or
 one that others may write, is not looked at. What is damaged is not loaded.
 """
@@ -46,7 +46,7 @@ class Store:
         except OSError:
             return None
         code = content[DIGEST:]
-        if hashlib.sha256(code).digest() != content[:DIGEST]:
+        if digest_of(key + suffix, code) != content[:DIGEST]:
             return None
         with suppress(OSError):
             os.utime(path)  # used now
@@ -60,7 +60,7 @@ class Store:
                 return
             number, name = tempfile.mkstemp(dir=self.folder, suffix=".new")  # readable by its owner only
             with os.fdopen(number, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
+                file.write(digest_of(key + suffix, code) + code)
             Path(name).replace(self.folder / (key + suffix))
             if next(self._written) % _EVERY == 0:
                 self.shrink(LIMIT)
@@ -84,6 +84,11 @@ class Store:
                 path.unlink()
                 total, dropped = total - status.st_size, dropped + (path.suffix == SUFFIX)
         return dropped
+
+
+def digest_of(name: str, code: bytes) -> bytes:
+    """What tells whether a file is whole, and in its place."""
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
 def is_ours(path: Path) -> bool:

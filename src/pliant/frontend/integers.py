@@ -1,7 +1,7 @@
 """Powers of Python's integers: floats where the exponent is negative, which has to be known then.
 
 10**-n     a float if n > 0: known, if n is an argument, computed from such, or the index of a loop, which is unrolled
-           then; else NumPy's power, of integers
+           then; else a float if n is never negative, and NumPy's power, of integers, if that is not known
 2**n       an integer: an exponent without a minus is taken to be none that is negative, as NumPy does
 """
 
@@ -27,20 +27,20 @@ def of_power(base: Any, exponent: Any) -> tuple[Any, Any]:
         none = ZeroDivisionError("0.0 cannot be raised to a negative power")
         fail_if(equal(value_of(base, "f64"), const(0.0, "f64")), none)
         return base * 1.0, exponent
-    _check(base, exponent)
-    return base, exponent
+    return (base * 1.0 if _is_float(base, exponent) else base), exponent
 
 
-def _check(base: Any, exponent: Any) -> None:
-    """Ask for an exponent that may be negative by how it is written."""
+def _is_float(base: Any, exponent: Any) -> bool:
+    """Whether a power of Python's integers is a float; asks for an exponent that may be negative as it is written."""
     if not (_is_weak(exponent) and exponent.concrete is None and (type(base) is int or _is_weak(base))):
-        return
+        return False
     size = size_of(exponent)
     if size.is_at_least(0) or not any([factor < 0 for _, factor in size.terms]):
-        return
+        return False
     if can_be_known(exponent.value) or all(map(_is_index, size.atoms)):
         message = "an integer to a negative power is a float, and the exponent is known only at run time"
         raise UnsupportedError(message, hint="write 10.0**-n").at(("here", here())).needing(exponent.value)
+    return (size * -1).is_at_least(0)
 
 
 def _is_index(atom: Value) -> bool:

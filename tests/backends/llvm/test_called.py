@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import threading
 from typing import Any
 
@@ -105,3 +107,31 @@ def test_threads_call_at_once_and_each_sees_its_own_error() -> None:
     for thread in threads:
         thread.join()
     assert (seen.count("made"), seen.count("raised")) == (40, 20)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="uses a timer")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_is_raised_wherever_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def total(a: Any, steps: int) -> Any:
+        found = 0.0
+        for i in range(steps):
+            found += np.abs(np.linalg.eigvals(a * (1 + 0.001 * i))).sum()
+        return found
+
+    f, raised = pliant.jit(total), 0
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        assert np.isfinite(f(A, 2))
+        assert np.isfinite(f(A, 3))
+        for turn in range(20):
+            signal.setitimer(signal.ITIMER_REAL, 0.004 + 0.001 * turn)
+            try:
+                f(A, 100_000)
+            except KeyboardInterrupt:
+                raised += 1
+        assert raised == 20
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    np.testing.assert_allclose(f(A, 5), total(A, 5), rtol=1e-12)

@@ -128,6 +128,19 @@ def test_damaged_entries_are_made_anew(filled, tmp_path, suffix, damage):
     assert all([(tmp_path / "kept" / name).read_bytes() == (place / name).read_bytes() for name in names])
 
 
+@pytest.mark.parametrize("suffix", [SUFFIX, PROGRAM])
+def test_entries_in_the_places_of_others_are_made_anew(filled, tmp_path, suffix):
+    place, text = filled
+    shutil.copytree(place, tmp_path / "kept")
+    paths = sorted((tmp_path / "kept").glob("*" + suffix))
+    contents = [path.read_bytes() for path in paths]
+    assert len(paths) > 1
+    for path, content in zip(paths, [*contents[1:], contents[0]], strict=True):
+        path.write_bytes(content)
+    assert run(tmp_path / "kept") == (text, "kernel.build")
+    assert [path.read_bytes() for path in paths] == contents
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 def test_a_folder_that_cannot_be_written(filled, tmp_path):
     place, text = filled

@@ -94,8 +94,9 @@ def emit_call(e: Emitter, step: Host) -> None:
 
 @made_once
 def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> tuple[str, Any]:
-    """A function of addresses that evaluates a primitive, under the name by which code finds it; it clears the last one,
-    or leaves another there where that failed."""
+    """A function of addresses that evaluates a primitive, under the name by which code finds it; it clears the last,
+    or leaves another there where that failed.
+    """
 
     evaluate, count = evaluator(op, operands, results), len(operands)
     makers = [_array_at(t) for t in (*operands, *results)]
@@ -106,6 +107,8 @@ def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> t
             arrays = [make(places[n]) if places[n] else None for n, make in enumerate(makers)]
             evaluate(arrays[:count], arrays[count:])
             places[len(makers)] = None
+        except KeyboardInterrupt:  # which nothing raises again where the call is done once more, for its error
+            COUNT.value += 1
         except BaseException as error:  # goes on where the native code has returned
             _raised.error = error
 
