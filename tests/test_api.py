@@ -563,3 +563,10 @@ def test_what_is_compiled_names_the_function() -> None:
         "<pliant.vmap(pliant.grad(doubled))>",
         "<pliant.jit(sin)>",
     ]
+
+
+def test_a_pullback_takes_one_cotangent():
+    _, pullback = pliant.vjp(lambda x: x * 2, np.ones(2))
+    for given in ((), (np.ones(2), "more", 7)):
+        with pytest.raises(ArgumentError, match="the pullback takes one cotangent"):
+            pullback(*given)

@@ -398,12 +398,22 @@ def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kw
     """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
     nothing, or would write elsewhere."""
     elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
-    if elsewhere or program.lasting or program.changed is not None:
+    if elsewhere or program.lasting:
         return
-    leaves, structure = flatten((args, kwargs))
-    again, options = unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])
+    try:
+        again, options = _copied(args, kwargs, is_deep=program.changed is not None)
+    except Exception:
+        return
     with silent() if program.prints else nullcontext():
         f(*again, **options)
+
+
+def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], *, is_deep: bool) -> Any:
+    """Arguments whose arrays are copies. is_deep: so is all that holds them, and generators."""
+    if is_deep:
+        return copy.deepcopy((args, kwargs))
+    leaves, structure = flatten((args, kwargs))
+    return unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])
 
 
 def _named(module: Any, name: str) -> Any:

@@ -242,6 +242,11 @@ class Linearized:
 
     def __call__(self, residuals: Sequence[Any], *given: Any) -> Any:
         """Apply it to traced arrays."""
+        if self.name == "cotangent" and len(given) != 1:
+            raise ArgumentError(
+                f"vjp: the pullback takes one cotangent, like what f returns; got {len(given)}",
+                hint="a tuple of them, if f returns a tuple",
+            ).at(("here", here()))
         tree = given if self.name != "cotangent" else given[0]
         like = unflatten(self.in_structure, self.in_leaves)
         seeds = _seeds(tree, like, self.fn.params[self.count :], self.name)

@@ -73,12 +73,19 @@ def test_a_batch_raises_what_the_first_of_its_rows_raises() -> None:
     assert (type(error), error.args) == (ValueError, ("-3.0 is negative",))
 
 
+class Counted:
+    """An object that counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 def test_the_text_says_what_is_known_where_no_python_is_run() -> None:
-    def f(x: Any, seen: list[Any]) -> Any:
-        seen.append(x[0])
+    def f(x: Any, seen: Any) -> Any:
+        seen.count += 1
         return checked(x)
 
-    error = raised(pliant.jit(f), BAD, [])  # which would be appended to
+    error = raised(pliant.jit(f), BAD, Counted())  # which would be counted twice
     assert error.args == ("too large: …",)
     assert "failing.py" in error.__notes__[0]
 
@@ -204,3 +211,37 @@ def test_an_index_that_is_out_of_range_is_an_error_only_where_it_is_read() -> No
         assert (type(error), error.args) == (type(expected), expected.args)
     explained = str(pliant.explain(merged, GOOD, 8))
     assert "unrolled" not in explained
+
+
+def drawn_until(rng: Any, x: Any) -> Any:
+    v = rng.normal()
+    if x > 1:
+        raise ValueError(f"drawn {v:.3f}", v, x)
+    return v
+
+
+def appended(xs: list[Any], x: Any) -> Any:
+    xs.append(x)
+    if x > 1:
+        raise ValueError(f"{len(xs)} of {x}")
+    return sum(xs)
+
+
+@pytest.mark.parametrize(
+    ("f", "make"),
+    [
+        (drawn_until, lambda: np.random.default_rng(3)),
+        (appended, lambda: [1.0]),
+    ],
+)
+def test_exceptions_say_what_they_say_in_python_whatever_else_is_changed(f: Any, make: Any):
+    g = pliant.jit(f)
+    for before in (0, 2):  # calls that raise nothing
+        holders = make(), make()
+        for _ in range(before):
+            assert g(holders[0], 0.5) == f(holders[1], 0.5)
+        with pytest.raises(ValueError) as wanted:  # noqa: PT011
+            f(holders[1], 2.5)
+        with pytest.raises(ValueError) as raised:  # noqa: PT011
+            g(holders[0], 2.5)
+        assert raised.value.args == wanted.value.args
