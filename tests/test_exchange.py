@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, DTypeError, TracedValueError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, TracedValueError, UnsupportedError
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -406,3 +406,21 @@ def test_loops_with_a_break_have_gradients(limit: float, x: Any):
     wanted = pliant.grad(to_a_limit)(np.array(x))
     close(jax.grad(pliant.to_jax(to_a_limit))(x), wanted)
     close(jax.vmap(jax.grad(pliant.to_jax(to_a_limit)))(jnp.stack([x, x]))[1], wanted)
+
+
+def test_arrays_in_files_are_arguments_as_others(tmp_path: Any) -> None:
+    def f(x: Any) -> Any:
+        x[1:] *= 2
+        return x.sum()
+
+    mapped = np.memmap(tmp_path / "numbers", dtype="f8", mode="w+", shape=(4, 3))
+    mapped[:] = np.arange(12.0).reshape(4, 3)
+    plain, compiled = np.array(mapped), pliant.jit(f)
+    for _ in range(4):
+        assert compiled(mapped) == f(plain)
+    mapped.flush()
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "numbers").reshape(4, 3), plain)
+    read = np.memmap(tmp_path / "numbers", dtype="f8", mode="r", shape=(4, 3))
+    np.testing.assert_array_equal(pliant.grad(lambda x: (x**2).sum())(read), 2 * plain)
+    with pytest.raises(ReadOnlyError):
+        compiled(read)

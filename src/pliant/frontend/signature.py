@@ -153,7 +153,9 @@ def _order_of(leaf: Any) -> Order:
 
 @cache
 def converter(kind: Any) -> Callable[[Any], Any] | None:
-    """What makes a NumPy array of an object of some class, sharing its memory; None if it is no array, or NumPy's."""
+    """What makes a plain array of an object of some class, sharing its memory; None if it is no array, or NumPy's."""
+    if kind is np.memmap:  # memory as any other, which is a file's
+        return np.asarray
     if issubclass(kind, np.ndarray | np.generic | TracedArray | Ref | type):
         return None
     if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "numpy"):
