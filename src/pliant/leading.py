@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -59,7 +59,8 @@ class Vectorized:
         if self.outputs is None:
             return made
         is_one = len(self.outputs) == 1 and type(made) is not tuple
-        results = [as_traced(x) for x in ((made,) if is_one else as_tuple(made))]
+        returned = cast("tuple[Any, ...]", (made,) if is_one else as_tuple(made))
+        results = [as_traced(x) for x in returned]
         if len(results) != len(self.outputs):
             raise ShapeError(
                 f"vectorize: the function returns {len(results)} results, signature {self.signature!r} says "

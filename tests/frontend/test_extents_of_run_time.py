@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import TracedValueError, UnsupportedError
+from pliant.errors import TracedValueError
 from pliant.testing import check_gradient
 
 X = np.array([1.3, -0.4, 0.8, 2.1, -0.9, 0.35, 1.7, 0.6])
@@ -111,8 +111,3 @@ def test_negative_extents_are_errors() -> None:
     assert f(X) == X[0]
     with pytest.raises(ValueError, match="negative dimensions"):
         f(X - 5)
-
-
-def test_samples_of_unknown_number_between_arrays_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"np\.linspace of arrays"):
-        pliant.jit(lambda x: np.sum(np.linspace(x, x + 1, min(int(x[0]), 5))))(X)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 
-Core = Sequence[str]
+Core: TypeAlias = list[str]
 _CORES: Final = re.compile(r"\s*\([\w\s,]*\)\s*(,\s*\([\w\s,]*\)\s*)*")
 _CORE: Final = re.compile(r"\(([^()]*)\)")
 

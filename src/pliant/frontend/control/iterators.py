@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -253,7 +253,7 @@ def is_called(function: Any, number: int, argument: Any) -> bool:
     """Whether an argument of a function that makes iterators is one that it calls, and not something to go over, such
     as a class of an Enum."""
     is_first = number == 0 and function in _CALLING
-    return is_callable(argument) and (is_first or not hasattr(type(argument), "__iter__"))
+    return is_callable(argument) and (is_first or not hasattr(cast("Any", type(argument)), "__iter__"))
 
 
 _CALLING: Final = frozenset((
