@@ -121,9 +121,15 @@ def linspace(
     if endpoint and num > 1:
         y[-1] = b  # not off by a rounding
     y = y if axis == 0 else cast("Any", np.moveaxis)(y, 0, axis)
-    if dtype is not None:
-        y = (cast("Any", np.floor)(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
+    y = _samples(y, dtype)
     return (y, (b - a) / parts) if retstep else y
+
+
+def _samples(y: Any, dtype: Any) -> Any:
+    """Samples in the dtype that is asked for: whole numbers are those below."""
+    if dtype is None:
+        return y
+    return (cast("Any", np.floor)(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
 
 
 def _linspace_of_unknown_number(
@@ -143,6 +149,4 @@ def _linspace_of_unknown_number(
     y = a + (b - a) * (places / parts)
     if endpoint:  # the last is not off by a rounding
         y = xp.where((places == parts) & (num > 1), b, y)
-    if dtype is not None:
-        y = (xp.floor(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
-    return bounded(y, (count, *y.shape[1:]))
+    return bounded(_samples(y, dtype), (count, *y.shape[1:]))

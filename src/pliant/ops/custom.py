@@ -28,15 +28,26 @@ from pliant.transforms.vmap import vmap, vmap_apart
 T = TypeVar("T")
 
 
-@final
-class StopGradient(Op):
-    """x, as if it did not depend on anything."""
+class Marked(Op):
+    """x itself; what says how it is differentiated."""
 
     def infer(self, x: Type) -> Type:
         return x
 
     def array(self, xp: Namespace, x: Any) -> Any:
         return x
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return self(x)
+
+    def inline(self, x: Value) -> Values:
+        """Nothing is left of it once derivatives are taken."""
+        return (x,)
+
+
+@final
+class StopGradient(Marked):
+    """x, as if it did not depend on anything."""
 
     def jax(self, jnp: Namespace, x: Any) -> Any:
         return in_jax.jax_module("lax").stop_gradient(x)
@@ -44,36 +55,16 @@ class StopGradient(Op):
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)
 
-    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
-        return self(x)
-
-    def inline(self, x: Value) -> Values:
-        """Nothing is left of it once derivatives are taken."""
-        return (x,)
-
 
 @final
 @frozen
-class NoDerivative(Op):
+class NoDerivative(Marked):
     """x, which nobody may differentiate; reason: why not."""
 
     reason: str
 
-    def infer(self, x: Type) -> Type:
-        return x
-
-    def array(self, xp: Namespace, x: Any) -> Any:
-        return x
-
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         raise DifferentiationError(self.reason).at(("differentiated here", xs[0].origin))
-
-    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
-        return self(x)
-
-    def inline(self, x: Value) -> Values:
-        """Nothing is left of it once derivatives are taken."""
-        return (x,)
 
 
 @final

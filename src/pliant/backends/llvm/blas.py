@@ -223,6 +223,11 @@ def emit_syrk(e: Emitter, step: Product, matrix: str, out: str) -> None:
     (n, _, k), dtype = step.sizes, step.out.type.dtype
     trans, lead = ("T", step.left.row) if step.left.column == 1 else ("N", step.left.column)
     e.line(call_text(e, f"{LETTER[dtype]}syrk", dtype, ["L", trans, n, k, 1.0, matrix, lead, 0.0, out, n]))
+    emit_mirror(e, dtype, out, n)
+
+
+def emit_mirror(e: Emitter, dtype: str, out: str, n: int) -> None:
+    """What lies above the diagonal of a result, below it too."""
     mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
     e.call_for_effect(f"void {mirror}(ptr {out}, i64 {n})")
 
@@ -238,8 +243,7 @@ def emit_own(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
     others = [f"i64 {x}" for x in (m, n, k, int(step.start is not None), int(is_half))]
     e.line(f"call void @{name}({', '.join([places[0], *left, places[1], *right, places[2], *others])})")
     if is_half:
-        mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
-        e.call_for_effect(f"void {mirror}(ptr {at[2]}, i64 {n})")
+        emit_mirror(e, dtype, at[2], n)
 
 
 def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:

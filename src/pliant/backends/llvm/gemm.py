@@ -19,7 +19,7 @@ from typing import Final, final
 
 from pliant.backends.llvm import gemm_kernel
 from pliant.backends.llvm.emit import Emitter
-from pliant.backends.llvm.gemm_kernel import kernel_text, lanes_below, load_some, most_columns, store_some
+from pliant.backends.llvm.gemm_kernel import kernel_text, most_columns
 from pliant.backends.llvm.jit import SECOND, Code, host_target, symbol
 from pliant.backends.llvm.lanes import BYTES, Lanes
 from pliant.backends.llvm.made_once import made_once
@@ -194,8 +194,8 @@ def copy_text(v: Lanes) -> str:
             e.op(f"getelementptr {t}, ptr %{x}, i64 {add(e, column, mul(e, e.env[row], f'%{x}.row'))}")
             for x in ("from", "to")
         ]
-        mask = lanes_below(v, count)
-        store_some(v, places[1], load_some(v, places[0], mask), mask)
+        mask = v.below(count)
+        v.store_some(places[1], v.load_some(places[0], mask), mask)
 
     e.loop(row, lambda: blocks(e, "0", "%columns", str(v.count), vector), ("0", "%rows"), e.module.not_unrolled())
     return e.text()

@@ -47,7 +47,7 @@ PARAMETERS: Final = (
     "ptr noalias %out, i64 %out.row, i64 %rows, i64 %columns, i64 %terms, i1 %more"
 )
 """Addresses of the first elements, elements from one row or column to the next, extents, and whether to add."""
-KINDS: Final = "ptr, i64, i64, ptr, i64, ptr, i64, i64, i64, i64, i1"
+KINDS: Final = ", ".join([parameter.split()[0] for parameter in PARAMETERS.split(", ")])
 
 
 def most_columns(dtype: str, width: int) -> int:
@@ -59,7 +59,7 @@ def kernel_text(e: Emitter, dtype: str, shape: Shape, width: int) -> str:
     """The function for as many columns as fill the vectors of a shape, the last one perhaps in part."""
     v = Lanes(e, dtype, width // BYTES[dtype])
     rest = "" if shape.is_whole else e.op(f"sub nuw nsw i64 %columns, {v.count * (shape.vectors - 1)}")
-    kernel = Kernel(e, v, shape.vectors, rest and lanes_below(v, rest))
+    kernel = Kernel(e, v, shape.vectors, rest and v.below(rest))
     all_rows, few = shape.rows, shape.rows // 2
     blocks = e.op(f"udiv i64 {e.op(f'add nuw nsw i64 %rows, {all_rows - few - 1}')}, {all_rows}")
     is_none = e.op(f"icmp eq i64 {blocks}, 0")
@@ -130,36 +130,11 @@ class Kernel:
     def load(self, place: str, number: int) -> str:
         """The n-th vector of a row."""
         is_masked = self.mask and number == self.vectors - 1
-        return load_some(self.v, place, self.mask) if is_masked else self.v.load_at(place)
+        return self.v.load_some(place, self.mask) if is_masked else self.v.load_at(place)
 
     def store(self, place: str, number: int, x: str) -> None:
         """Write the n-th vector of a row."""
         if self.mask and number == self.vectors - 1:
-            store_some(self.v, place, x, self.mask)
+            self.v.store_some(place, x, self.mask)
         else:
-            self.e.line(f"store {self.v.kind} {x}, ptr {place}, align {BYTES[self.v.dtype]}")
-
-
-def lanes_below(v: Lanes, count: str) -> str:
-    """A mask of the first lanes, or of all if there are fewer."""
-    kind = f"<{v.count} x i32>"
-    few = v.e.op(f"trunc i64 {v.e.op(f'call i64 @llvm.umin.i64(i64 {count}, i64 {v.count})')} to i32")
-    one = v.e.op(f"insertelement {kind} poison, i32 {few}, i64 0")
-    all = v.e.op(f"shufflevector {kind} {one}, {kind} poison, {kind} zeroinitializer")
-    return v.e.op(f"icmp ugt {kind} {all}, <{', '.join([f'i32 {n}' for n in range(v.count)])}>")
-
-
-def load_some(v: Lanes, place: str, mask: str) -> str:
-    """A vector of which only some lanes are read; the others are zero."""
-    masks, size = f"<{v.count} x i1>", BYTES[v.dtype]
-    function = f"@llvm.masked.load.v{v.count}{v.dtype}.p0"
-    v.e.module.declared[function] = f"declare {v.kind} {function}(ptr, i32, {masks}, {v.kind})"
-    return v.e.op(f"call {v.kind} {function}(ptr {place}, i32 {size}, {masks} {mask}, {v.kind} zeroinitializer)")
-
-
-def store_some(v: Lanes, place: str, x: str, mask: str) -> None:
-    """Write some lanes of a vector."""
-    masks, size = f"<{v.count} x i1>", BYTES[v.dtype]
-    function = f"@llvm.masked.store.v{v.count}{v.dtype}.p0"
-    v.e.module.declared[function] = f"declare void {function}({v.kind}, ptr, i32, {masks})"
-    v.e.line(f"call void {function}({v.kind} {x}, ptr {place}, i32 {size}, {masks} {mask})")
+            self.v.store_at(place, x)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -134,18 +134,22 @@ def _entry_of_arrays(made: Executable) -> Callable[..., Any] | None:
     return import_module("pliant.backends.llvm.entry").entry_of_arrays(made)
 
 
+_MAKERS: Final = {
+    "pliant_sort_": "sorting", "pliant_order_": "sorting", "pliant_arrange_": "sorting", "pliant_product_": "gemm",
+    "pliant_fourier_": "fourier",
+}  # fmt: skip
+"""How names of functions begin, and the module whose `function_named` knows them."""
+
+
 def _is_there(symbol: str) -> bool:
     """Whether this process has a function that code asks for by a name of ours; from now on code finds it."""
     if symbol == "pliant_parallel":
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
     if symbol in ("pliant_tape_more", "pliant_tape_back"):
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
-    if symbol.startswith(("pliant_sort_", "pliant_order_", "pliant_arrange_")):
-        return import_module("pliant.backends.llvm.sorting").function_named(symbol) == symbol
-    if symbol.startswith("pliant_product_"):
-        return import_module("pliant.backends.llvm.gemm").function_named(symbol) == symbol
-    if symbol.startswith("pliant_fourier_"):
-        return import_module("pliant.backends.llvm.fourier").function_named(symbol) == symbol
+    for prefix, maker in _MAKERS.items():
+        if symbol.startswith(prefix):
+            return import_module(f"pliant.backends.llvm.{maker}").function_named(symbol) == symbol
     blas = import_module("pliant.backends.llvm.blas")
     if symbol in ("pliant_blas_threads", "pliant_set_blas_threads"):
         return symbol in (blas.threads_of_blas() or ())

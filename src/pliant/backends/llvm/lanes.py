@@ -42,7 +42,34 @@ class Lanes:
     def store(self, buffer: Buffer, offset: Affine, x: str) -> None:
         """Write adjacent elements of a buffer."""
         meta, place = self.e.written.get(root_of(buffer), ""), self.e.address(buffer, offset)
+        self.store_at(place, x, meta)
+
+    def store_at(self, place: str, x: str, meta: str = "") -> None:
+        """Write adjacent elements from an address on."""
         self.e.line(f"store {self.kind} {x}, ptr {place}, align {BYTES[self.dtype]}{meta}")
+
+    def below(self, count: str) -> str:
+        """A mask of the first lanes, or of all if there are fewer."""
+        kind = f"<{self.count} x i32>"
+        few = self.e.op(f"trunc i64 {self.e.op(f'call i64 @llvm.umin.i64(i64 {count}, i64 {self.count})')} to i32")
+        one = self.e.op(f"insertelement {kind} poison, i32 {few}, i64 0")
+        all = self.e.op(f"shufflevector {kind} {one}, {kind} poison, {kind} zeroinitializer")
+        return self.e.op(f"icmp ugt {kind} {all}, <{', '.join([f'i32 {n}' for n in range(self.count)])}>")
+
+    def load_some(self, place: str, mask: str) -> str:
+        """Adjacent elements, of which only some are read; the others are zero."""
+        masks, size = f"<{self.count} x i1>", BYTES[self.dtype]
+        function = f"@llvm.masked.load.v{self.count}{self.dtype}.p0"
+        self.e.module.declared[function] = f"declare {self.kind} {function}(ptr, i32, {masks}, {self.kind})"
+        args = f"ptr {place}, i32 {size}, {masks} {mask}, {self.kind} zeroinitializer"
+        return self.e.op(f"call {self.kind} {function}({args})")
+
+    def store_some(self, place: str, x: str, mask: str) -> None:
+        """Write some of adjacent elements."""
+        masks, size = f"<{self.count} x i1>", BYTES[self.dtype]
+        function = f"@llvm.masked.store.v{self.count}{self.dtype}.p0"
+        self.e.module.declared[function] = f"declare void {function}({self.kind}, ptr, i32, {masks})"
+        self.e.line(f"call void {function}({self.kind} {x}, ptr {place}, i32 {size}, {masks} {mask})")
 
     def op(self, name: str, x: str, y: str) -> str:
         """One instruction on two vectors."""

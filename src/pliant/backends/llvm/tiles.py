@@ -269,11 +269,11 @@ FOUR_ROUNDS: Final = (
     (8, APART),
 )
 """How far the two rows of a pair are apart, and which lanes make the new ones, each by one instruction."""
-ORDER_OF_FOUR: Final = [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15]
 
 LEFT: Final = (2, 2, 4)
 ORDER: Final = (0, 2, 1, 3, 4, 6, 5, 7)
 """Where the columns lie after rounds that each take one instruction."""
+ORDER_OF_FOUR: Final = (*ORDER, *[BLOCK + place for place in ORDER])
 
 TEXT: Final = """define internal void @{name}(ptr %from, i64 %stride, ptr %to, i64 %rows, i64 %columns) #0 {{
 start:
