@@ -238,9 +238,10 @@ class NestEmitter:
         least = min(outer.extent, inner.extent)
         turned = self.turned(level)
         in_squares = least >= SIDE and fits(turned, self.levels, self.roots)
-        if in_squares and are_best(turned, inner):
+        are_far = bool(self.streamed) or is_far(turned, outer.extent * inner.extent)
+        if in_squares and are_best(turned, inner, are_far):
             return self.squared
-        if least >= TILE and (self.streamed or is_far(turned, outer.extent * inner.extent)):
+        if least >= TILE and are_far:
             return self.tiled
         if in_squares:
             return None if stays_at_hand(turned, inner) else self.squared

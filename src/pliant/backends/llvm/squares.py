@@ -73,12 +73,15 @@ def steps_of(turned: Sequence[Load], inner: Var) -> list[int]:
     return [s.offset.factor(inner) * itemsize(s.buffer.type.dtype) for s in turned]
 
 
-def are_best(turned: Sequence[Load], inner: Var) -> bool:
-    """Whether squares are best however far arrays are, and without requests: with AMD's processors that have AVX-512,
-    as they begin to read so much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles (Zen 5), and as
-    fast as by C with intrinsics. Not where rows share a few places of the caches: two squares read each line.
+def are_best(turned: Sequence[Load], inner: Var, are_far: bool = False) -> bool:
+    """Whether squares are best, and without requests: with AMD's processors that have AVX-512, as they begin to read so
+    much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles, and as fast as by C with intrinsics; but
+    with Zen 4 tiles are faster where arrays are beyond the caches (1.1 to 1.3 times). Not where rows share a few places
+    of the caches: two squares read each line.
     """
     target = host_target()
+    if are_far and target.cpu == "znver4":
+        return False
     is_able = target.cpu.startswith("znver") and target.widths[-1] > NARROW
     return is_able and not any([step % COLLIDING == 0 for step in steps_of(turned, inner)])
 
