@@ -134,7 +134,7 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "turned": (lambda x, y: (x, x.T, x[1:], x @ y), lambda: ((matrix().T, np.asfortranarray(matrix())), {})),
     "nothing": (lambda: None, lambda: ((), {})),
     "constants": (lambda x: ("text", 3, x), lambda: ((matrix(),), {})),
-    "long": (lambda x, y: (np.sin(x) @ y, x[::2]), lambda: ((np.ones((400, 300)), np.ones((600, 20))[::2]), {})),
+    "long": (lambda x, y: (np.sqrt(x) @ y, x[::2]), lambda: ((np.ones((400, 300)), np.ones((600, 20))[::2]), {})),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, PliantError
+from pliant.errors import ArgumentError, PliantError, ReadOnlyError
 from pliant.frontend.tracing import is_tracing
 from tests.calls import matrix, read_only, same, twice
 
@@ -95,6 +95,58 @@ def test_a_read_only_array_is_not_written_after_calls_that_wrote() -> None:
     with pytest.raises(ValueError, match="read-only"):
         compiled(x)
     np.testing.assert_array_equal(x, matrix())
+
+
+def written_or_not(x: Any, by: Any) -> Any:
+    if by > 0:
+        x[0] += by
+    return x.sum()
+
+
+def tried(x: Any, by: Any) -> Any:
+    try:
+        for n in range(len(x)):
+            x[n] += by
+    except ValueError:
+        return -1.0
+    return x.sum()
+
+
+@pytest.mark.parametrize("begins_locked", [False, True])
+def test_a_branch_that_writes_what_is_read_only_is_an_error_only_where_it_is_taken(begins_locked: bool) -> None:
+    x, compiled = np.ones(3), pliant.jit(written_or_not)
+    for turn in range(6):
+        x.flags.writeable = turn % 2 == begins_locked
+        assert compiled(x, -1.0) == x.sum()
+        if x.flags.writeable:
+            assert compiled(x, 2.0) == x.sum()
+        else:
+            with pytest.raises(ReadOnlyError, match=r"(?s)read-only.*x\[0\] \+= by"):
+                compiled(x, 2.0)
+    np.testing.assert_array_equal(x, [7.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("begins_locked", [False, True])
+def test_the_error_of_a_write_to_what_is_read_only_is_caught_in_the_calls_that_have_it(begins_locked: bool) -> None:
+    locked, free = read_only()[0], np.zeros(3)
+    arguments = [locked, free][:: 1 if begins_locked else -1] * 4
+    compiled = pliant.jit(tried)
+    expected = [tried(x, 1.0) for x in arguments]
+    free[:] = 0
+    assert [compiled(x, 1.0) for x in arguments] == expected
+
+
+def test_the_error_of_a_write_to_a_read_only_array_from_outside_is_caught() -> None:
+    outside = np.ones(3)
+
+    def f(by: Any) -> Any:
+        return tried(outside, by)
+
+    compiled = pliant.jit(f)
+    for turn in range(8):
+        outside.flags.writeable = turn % 2 == 0
+        assert compiled(1.0) == (outside.sum() if turn % 2 == 0 else -1)
+    assert outside.sum() == 15
 
 
 def test_an_index_out_of_range_after_a_write_is_reported_once_and_leaves_no_trace() -> None:

@@ -43,7 +43,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     program, changed = sample.program, sample.program.changed
     is_shared = any([isinstance(place, Group) for place, _ in program.written])
     are_one = bool(program.layouts.firsts or program.identities)  # of objects in two places an entry looks at one
-    if is_shared or are_one or program.groups or program.packs or (changed and out is not None):
+    if is_shared or are_one or program.locked or program.groups or program.packs or (changed and out is not None):
         return None
     is_in_place = changed is None or changed.is_in_place(sample.structure)
     if changed and not is_in_place and flatten((sample.whole, sample.kwargs))[1] != sample.structure:

@@ -397,6 +397,8 @@ def _read_only(storage: Storage) -> ReadOnlyError:
     """The error about a write to an array of the caller's that is read-only, or to one that a loop or a branch left."""
     message = "assignment destination is read-only"
     if storage.is_callers_wish:
+        place = storage.source if storage.index is None else storage.index
+        current().outermost.locked[id(storage)] = place  # the program is made for such an array from now on
         return ReadOnlyError(message)
     return ReadOnlyError(
         f"{message}: a loop or a branch has copied this array, which Python would have under two names",

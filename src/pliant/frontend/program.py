@@ -65,6 +65,7 @@ class Program:
     forms: tuple[Any, ...] = ()  # of captured arrays
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
     identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two leaves are one array, if that was asked
+    locked: tuple[Any, ...] = ()  # what it does not write as it is read-only, and the error was caught
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
@@ -107,8 +108,12 @@ class Program:
 
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Whether it leaves outside what it should, names there are bound as they were, arrays are one, lie and overlap
-        as they did, and numbers that data decide are the same."""
+        as they did, those that are written may be, and numbers that data decide are the same."""
         if self.lasting or not self.guards.hold() or forms_of(self.captured) != self.forms:
+            return False
+        if not all([may_be_written(leaves, place) for place, _ in self.written if not isinstance(place, Group)]):
+            return False
+        if any([may_be_written(leaves, place) for place in self.locked]):
             return False
         if self.watched and groups_of([*leaves, *self.met], self.watched) != self.groups:
             return False
@@ -243,6 +248,11 @@ class Program:
         made = made_of(outputs, leaves, self.met, results, returned)
         made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
         return self.changed.put(held, made, given)
+
+
+def may_be_written(leaves: Sequence[Any], place: Any) -> bool:
+    """Whether an argument, or an array from outside, is writeable."""
+    return (leaves[place] if isinstance(place, int) else place).flags.writeable
 
 
 def forms_of(arrays: Sequence[Any]) -> tuple[Any, ...]:

@@ -170,7 +170,7 @@ def _trace_once(
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
-        identities=tuple(trace.identities.items()),
+        identities=tuple(trace.identities.items()), locked=tuple(trace.locked.values()),
         vectors=tuple(entered_at.vectors),
     )  # fmt: skip
 

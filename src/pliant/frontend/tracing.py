@@ -176,6 +176,7 @@ class Trace:
     behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # what cells stand for
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
+    locked: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what was to be written and is read-only
     lasting: dict[int, Any] = field(default_factory=dict[int, Any])  # in which each call leaves something else
     searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
     sure: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])  # see `control.narrowed`
