@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import pliant
 from pliant import ops
 from pliant.core.build import trace
 from pliant.core.ir import Value
@@ -20,6 +21,7 @@ from pliant.rewrite.explain import Log
 from pliant.testing import check_rule, once
 
 EQUATIONS = [r for r in algebra.EQUALITIES if r.sides]
+REAL = (algebra.are_reals, algebra.are_alike_below_0)
 WHOLE = [r for r in EQUATIONS if r.where in (algebra.are_numbers, algebra.are_numbers_and_first_is_whole)]
 
 
@@ -31,7 +33,7 @@ def test_both_sides_agree(rule, dtype):
     check_rule(rule, *(Type(dtype, (40,)),) * count, rules=(rule,), rtol=rtol, low=0.6)
 
 
-@pytest.mark.parametrize("rule", [r for r in EQUATIONS if r.where is not algebra.are_reals], ids=lambda r: r.name)
+@pytest.mark.parametrize("rule", [r for r in EQUATIONS if r.where not in REAL], ids=lambda r: r.name)
 def test_both_sides_agree_for_complex_numbers(rule):
     count = len(signature(rule.sides).parameters)
     check_rule(rule, *(Type("c128", (40,)),) * count, rules=(rule,), rtol=1e-11)
@@ -69,3 +71,21 @@ def test_no_equality_is_applied_by_default():
     assert {r.level for r in ops.EQUALITIES} == {"algebraic"}
     assert_array_equal(len({r.name for r in (*ops.RULES, *ops.EQUALITIES)}), len((*ops.RULES, *ops.EQUALITIES)))
     assert np.all([r.doc for r in ops.EQUALITIES])
+
+
+PARTIAL = [
+    lambda a: np.where(a > 0, np.exp(np.log(a)) * np.sqrt(a) ** 2, a / a),
+    lambda a: np.where(a > 0, np.sqrt(a) * np.sqrt(a), a + 1),
+    lambda a: np.where(a > 0, a**0.5 * a**0.5 * np.sqrt(a), a / (a * a)),
+    lambda a: np.where(a > 0, a / np.sqrt(a) * np.sqrt(a) * np.sqrt(a) ** 2, a - 1),
+    lambda a: np.where(a > 0, a * (2 * np.sqrt(a)) / (2 * np.sqrt(a)) + np.sqrt(a) * np.sqrt(a), a * 3),
+]
+
+
+@pytest.mark.parametrize("f", PARTIAL)
+def test_what_is_nan_for_some_numbers_makes_nothing_else_nan(f):
+    x = np.array([-1.0, 2.0, 3.0, -0.5])
+    with np.errstate(all="ignore"):
+        expected = f(x)
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(pliant.optimize(f)(x), expected, rtol=1e-14)
