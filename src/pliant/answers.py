@@ -266,6 +266,8 @@ def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Win
     if len(fixed) < len(lenses):
         raise NoEntryError
     shown = look(array, tuple(fixed))
+    if shown is array:
+        return of
     if _owner(shown) is not _owner(array):
         raise NoEntryError
     offset = address_of(shown) - address_of(array)

@@ -15,12 +15,13 @@ from pliant.core.build import abstract
 from pliant.core.ir import Function, Values, param
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
+from pliant.frontend.view import StoppedLens
 from pliant.ops.checkpoints import Treeverse, apply_of
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp, NoDerivative
 from pliant.ops.custom import stop_gradient as stop_gradient_value
@@ -45,7 +46,9 @@ def _stopped(x: Any) -> Any:
     if not isinstance(x, TracedArray | np.ndarray):
         return x
     x = as_traced(x)
-    made = fresh(stop_gradient_value(x.value), is_array=not (x.is_scalar or x.is_weak))
+    if not (x.is_scalar or x.is_weak):
+        return view(x, StoppedLens())
+    made = fresh(stop_gradient_value(x.value))
     return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=x.is_weak)
 
 
@@ -74,8 +77,8 @@ def checkpoint(
         closed.drawn_by(operands)
         if save != "carry":
             fn = saving_less(closed.fn, save)
-            return closed.rebuild(fn(*operands, *closed.free))
-        return closed.rebuild(Checkpoint(closed.fn).apply(*operands, *closed.free))
+            return closed.shown(fn(*operands, *closed.free))
+        return closed.shown(Checkpoint(closed.fn).apply(*operands, *closed.free))
 
     return checkpointed
 
@@ -97,8 +100,9 @@ def custom_derivative(
     Either `jvp(primals, tangents) -> tangent of the result`, linear in the tangents (a tuple, None
     for an argument that is no float); or `forward(*args) -> (result, residuals)` with
     `backward(residuals, ct) -> cotangents`, one per argument, linear in ct. What f reads from
-    enclosing scopes counts as constant. A rule may call the function itself, for derivatives of derivatives: up to the
-    third; DifferentiationError of more.
+    enclosing scopes counts as constant; what it writes is differentiated as it is written. In a traced function its
+    results are new arrays, also where f returns views. A rule may call the function itself, for derivatives of
+    derivatives: up to the third; DifferentiationError of more.
 
     >>> import numpy as np, pliant
     >>> clipped = pliant.custom_derivative(np.abs, jvp=lambda xs, dxs: 10 * dxs[0])
@@ -113,18 +117,18 @@ def custom_derivative(
     def customised(*args: Any) -> Any:
         if not is_tracing():
             return f(*args)
-        xs, closed = close(f, args, {})
-        before = _followed.get()
+        xs, closed = close(f, args, {}, may_write=True)
+        before, operands = _followed.get(), [x.value for x in xs]
         if before.count(customised) == ORDERS:
-            return _underivable(f, xs, closed)
-        _followed.set((*before, customised))
-        try:
-            if jvp is not None:
-                return _with_jvp(jvp, args, xs, closed)
-            assert forward is not None and backward is not None
-            return _with_vjp(forward, backward, args, xs, closed)
-        finally:
-            _followed.set(before)
+            made = _underivable(f, xs, closed)
+        else:
+            _followed.set((*before, customised))
+            try:
+                made = _with_jvp(jvp, args, xs, closed) if jvp else _with_vjp(forward, backward, args, xs, closed)
+            finally:
+                _followed.set(before)
+        closed.drawn_by(operands)
+        return made
 
     return customised
 

@@ -10,8 +10,9 @@ from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
@@ -24,7 +25,8 @@ from pliant.frontend.order import Later
 from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
-from pliant.frontend.tracing import Storage, Trace, tracing
+from pliant.frontend.tracing import Storage, Trace, current, tracing
+from pliant.frontend.view import is_static
 
 
 @final
@@ -53,12 +55,27 @@ class Closed:
     drawing: Function | None = None  # of the same parameters: what these, and what is written, hold after it
     written: tuple[Written, ...] = ()
     is_writing: bool = False  # whether it writes to arguments
+    given: tuple[tuple[TracedArray, Storage], ...] = ()  # the active leaves, and what stood for their memory
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
         rest = iter(values)
         made = [_like(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
         return unflatten(self.structure, made)
+
+    def shown(self, values: Sequence[Value]) -> Any:
+        """The same, but views of arguments, and arrays from outside, are what they are."""
+        rest = iter(values)
+        made = [self._shown(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
+        return unflatten(self.structure, made)
+
+    def _shown(self, leaf: TracedArray, value: Value) -> TracedArray:
+        if leaf.is_scalar or not is_static(leaf.lenses):
+            return _like(leaf, value)
+        of = next((given for given, storage in self.given if storage is leaf.storage), None)
+        if of is None:
+            return leaf if leaf.storage.trace.scope.number in scopes_of(current()) else _like(leaf, value)
+        return view(of, *leaf.lenses) if leaf.lenses else of
 
     def drawn_by(self, operands: Sequence[Value]) -> None:
         """Leave the states of generators from outside, and what is written, as the function of these operands does."""
@@ -132,7 +149,8 @@ def trace_closed(
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if states else None
     written, is_writing = tuple([Written(leaf) for leaf, _ in touched]), any([s.is_touched for _, s in copies])
-    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written, is_writing)
+    given_ = tuple(copies)
+    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written, is_writing, given_)
 
 
 def close(

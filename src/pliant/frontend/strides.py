@@ -34,6 +34,7 @@ from pliant.frontend.view import (
     RealLens,
     ReshapeLens,
     SliceLens,
+    StoppedLens,
     WholeLens,
 )
 
@@ -93,7 +94,7 @@ def common_order(one: Any, other: Any) -> Any:
 def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
     if isinstance(lens, SliceLens):
         return lens.length, tuple(s * d for s, d in zip(strides, lens.step, strict=True))
-    if isinstance(lens, WholeLens):
+    if isinstance(lens, WholeLens | StoppedLens):
         return shape, strides
     if isinstance(lens, DynamicLens):
         return lens.length, strides

@@ -21,6 +21,7 @@ from pliant.ops.bitcast import are_parts, bitcast, viewed
 from pliant.ops.block import read_block, update_block
 from pliant.ops.compare import equal
 from pliant.ops.complex import Complex, imag, real
+from pliant.ops.custom import stop_gradient
 from pliant.ops.index import dynamic_slice, dynamic_update_slice
 from pliant.ops.select import select
 from pliant.ops.shape import Slice, permute, reshape
@@ -265,8 +266,26 @@ def _itself(x: Any) -> Any:
     return x
 
 
+@final
+@frozen
+class StoppedLens(Lens):
+    """All of it, taken as a constant by derivatives. It is kept the last of a chain: what is written through a part of
+    it leaves the derivatives of the rest."""
+
+    def get(self, whole: Value) -> Value:
+        return stop_gradient(whole)
+
+    def numpy(self, whole: Any) -> Any:
+        return whole
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return part
+
+
 def chained(lenses: tuple[Lens, ...], more: tuple[Lens, ...]) -> tuple[Lens, ...]:
     """A view of a view; a slice of a slice is one."""
+    if lenses and isinstance(lenses[-1], StoppedLens):
+        return (*chained(lenses[:-1], more), lenses[-1])
     match (*lenses[-1:], *more[:1]):
         case (SliceLens() as outer, SliceLens() as inner):
             axes = zip(outer.start, outer.step, inner.start, strict=True)
