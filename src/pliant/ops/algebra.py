@@ -45,7 +45,7 @@ def are_floats_and_first_is_whole(x: Value, y: Value) -> bool:
 
 
 def are_alike_below_0(x: Value, m: Value, n: Value) -> bool:
-    """Real floats, and not fractions m and n whose sum is a whole number: of x < 0 the powers were NaN, and one is not."""
+    """Real floats, and not fractions m and n whose sum is a whole number: of x < 0 these are NaN, and it is not."""
     if not are_reals(x=x, m=m, n=n) or not (isinstance(m.op, Const) and isinstance(n.op, Const)):
         return are_reals(x=x, m=m, n=n)
     a, b = m.op.value.real, n.op.value.real

@@ -75,9 +75,9 @@ def steps_of(turned: Sequence[Load], inner: Var) -> list[int]:
 
 def are_best(turned: Sequence[Load], inner: Var, are_far: bool = False) -> bool:
     """Whether squares are best, and without requests: with AMD's processors that have AVX-512, as they begin to read so
-    much ahead. A transposed array is 1.2 to 1.7 times as fast then as by tiles, and as fast as by C with intrinsics; but
-    with Zen 4 tiles are faster where arrays are beyond the caches (1.1 to 1.3 times). Not where rows share a few places
-    of the caches: two squares read each line.
+    much ahead. A transposed array is 1.2 to 1.7 times as fast as by tiles then, and as fast as by C with intrinsics;
+    but with Zen 4 tiles are 1.1 to 2 times as fast where arrays are beyond the caches. Not where rows share a few
+    places of the caches: two squares read each line.
     """
     target = host_target()
     if are_far and target.cpu == "znver4":
