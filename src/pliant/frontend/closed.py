@@ -130,7 +130,7 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
-        made, made_structure = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
+        made, tree = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
         made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
         _take_back(trace)
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
@@ -139,7 +139,7 @@ def trace_closed(
         if number is not None and not may_raise:
             raise inside(*trace.outermost.failures[-1])
         drawn = _drawn(trace, may_draw=may_draw, may_write=may_write)
-        touched = [(leaf, storage) for leaf, storage in copies if storage.is_touched] if may_write else []
+        touched = [copy for copy in copies if copy[1].is_touched] if may_write else []
         states = tuple([s.value for s in (*drawn, *[storage for _, storage in touched])])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         numbers = () if number is None else (number,)
@@ -149,8 +149,7 @@ def trace_closed(
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if states else None
     written, is_writing = tuple([Written(leaf) for leaf, _ in touched]), any([s.is_touched for _, s in copies])
-    given_ = tuple(copies)
-    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written, is_writing, given_)
+    return Closed(closed, free, tuple(made), tree, failing, drawn, drawing, written, is_writing, tuple(copies))
 
 
 def close(

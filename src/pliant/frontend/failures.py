@@ -61,6 +61,8 @@ class Catcher:
     is_asking = False
     is_refusing = False
     is_trial = False  # whether the body is run again
+    notes = 0
+    number: Storage | None = None  # that of what is raised, if it is to be known which
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
         self.kinds = kinds
@@ -124,6 +126,20 @@ def fail_if(condition: Value, error: BaseException) -> None:
     failures = current().outermost.failures
     failures.append((error, here()))
     note(select(condition, const(len(failures), "i64"), const(0, "i64")))
+
+
+def is_last_of_some(error: Exception) -> bool:
+    """Whether what the function raises for sure comes after what it may have raised before; noted, then."""
+    if failed_in(current()) is None or not (is_marked(error) or isinstance(error, LookupError)):
+        return False
+    fail_if(const(True, "bool"), error)
+    return True
+
+
+def failures_noted() -> int:
+    """How often it was noted so far that something may be raised."""
+    top = current().outermost
+    return len(top.failures) + sum([c.notes for c in top.catchers])
 
 
 def inside(error: BaseException, place: Any) -> UnsupportedError:
@@ -190,9 +206,10 @@ def _root() -> Trace:
     return root
 
 
-def is_number_of_failure(storage: Any) -> bool:
-    """Whether an allocation holds the number of what the function raises."""
-    return storage is _root().failed
+def numbers_of_failures() -> list[Storage]:
+    """The allocations that hold the numbers of what the function raises, and of what `try` statements catch."""
+    found = [_root().failed, *[c.number for c in current().outermost.catchers]]
+    return [storage for storage in found if storage is not None]
 
 
 def _storage() -> Storage:
@@ -208,9 +225,14 @@ def failed_in(trace: Trace) -> Value | None:
     return trace.failed.value if trace.failed is not None and trace.failed.is_written else None
 
 
+def number_of_failure() -> Value | None:
+    """The number of what the function that is traced raises, so far; None if it has raised nothing."""
+    return failed_in(_root())
+
+
 def is_going_on() -> Any:
     """Whether nothing was raised so far; True where that is known."""
-    number = failed_in(_root())
+    number = number_of_failure()
     return True if number is None else with_kind(equal(number, const(0, "i64")), _TRUTH)
 
 

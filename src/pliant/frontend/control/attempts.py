@@ -19,10 +19,12 @@ from pliant.frontend.control.branch import Block, joined
 from pliant.frontend.control.handlers import kinds_of, must_not_see
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.region import CHANGED, Place, Region, cells_of, region, regions_from
+from pliant.frontend.control.remade import with_numbers_of_here
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
-from pliant.frontend.failures import Catcher, is_number_of_failure, noted, refused
+from pliant.frontend.failures import Catcher, noted, number_of_failure, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import Storage, current, is_tracing
+from pliant.ops.bits import logical_and
 from pliant.ops.compare import equal
 from pliant.transforms.replace import replaced
 
@@ -54,20 +56,29 @@ class Counting(Catcher):
         super().__init__(kinds)
         self.inside, self.names = inside, names
         self.errors: list[BaseException] = []
-        self.number = Storage.holding(inside.trace, const(0, "i64"))
+        self.number: Storage = Storage.holding(inside.trace, const(0, "i64"))
 
     def note(self, condition: Value, error: BaseException) -> None:
         if hasattr(error, CHANGED) or self.has_changed():
             raise refused(error, "put what may fail into a statement of its own, before anything is changed")
+        self.notes += 1
         same = [n for n, e in enumerate(self.errors) if type(e) is type(error) and e.args == error.args]
         self.errors += [] if same else [error]
+        for number in self.before():  # what is raised before, and is not caught here
+            condition = logical_and(condition, equal(number, const(0, "i64")))
         noted(self.number, condition, (same[0] if same else len(self.errors) - 1) + 1)
+
+    def before(self) -> list[Value]:
+        """The numbers of exceptions of the function, and of those that statements around this one catch."""
+        catchers = current().outermost.catchers
+        around = [c.number.value for c in catchers[: catchers.index(self)] if c.number and c.notes]
+        failed = number_of_failure()
+        return around if failed is None else [*around, failed]
 
     def has_changed(self) -> bool:
         """Whether the statement has changed anything so far that the handler sees."""
-        own = [c.number for c in current().outermost.catchers if type(c) is Counting]
-        inside = regions_from(self.inside)
-        written = [s for r in inside for s in r.written if s not in own and not is_number_of_failure(s)]
+        own, inside = numbers_of_failures(), regions_from(self.inside)
+        written = [s for r in inside for s in r.written if s not in own]
         before = [*self.names.items(), *[effect for r in inside for effect in r.effects.items()]]
         return bool(written) or any([_is_other(*place) for place in before])
 
@@ -133,13 +144,20 @@ def attempt(
             return orelse() if orelse is not None else None
         number, errors = _tried(statements[n], kinds)
         if number is None:
-            return handled(errors[0]) if errors else after(statements[n](), n + 1)
+            return surely(statements[n]) if errors else after(statements[n](), n + 1)
         return joined(_is(number, 0), lambda: going_on(n), lambda: failed(number, errors, 1), cells)
 
     def going_on(n: int) -> Signal | None:
         with _catching(Catcher(kinds)):
             signal = statements[n]()
         return after(signal, n + 1)
+
+    def surely(statement: Block) -> Signal | None:
+        try:
+            statement()
+        except kinds as error:
+            return handled(error)
+        raise AssertionError("what is raised for sure is raised again")
 
     def failed(number: Value, errors: Sequence[BaseException], first: int) -> Signal | None:
         if len(errors) == 1:
@@ -150,7 +168,7 @@ def attempt(
 
     def handled(error: BaseException) -> Signal | None:
         block = next(block for caught, block in handlers if isinstance(error, kinds_of([caught])))
-        return block(error)
+        return block(with_numbers_of_here(error))
 
     return run(0)
 
@@ -171,7 +189,7 @@ def _tried(block: Block, kinds: Kinds) -> tuple[Value | None, list[BaseException
             if not isinstance(error, kinds):
                 raise
             must_not_see(error)
-            if catcher.errors or made.effects or made.written or hasattr(error, CHANGED):
+            if catcher.errors or hasattr(error, CHANGED):
                 raise refused(error) from error
             return None, [error]
         number = catcher.number.value

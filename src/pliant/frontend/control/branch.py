@@ -32,7 +32,7 @@ from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, is_raised, may_raise, refused
+from pliant.frontend.failures import fail_if, failures_noted, is_raised, may_raise, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection
@@ -98,12 +98,12 @@ def _followed(block: Block | None, rest: Block, names: Sequence[str]) -> Signal 
 @final
 @frozen
 class Raised:
-    """A block of a branch that the user's function leaves by an exception; it may print before."""
+    """A block of a branch that the user's function leaves by an exception."""
 
     error: Exception
     block: Block | None
     cells: Sequence[Place]
-    prints: bool
+    is_more: bool  # whether it prints before, or may raise something else
 
 
 def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) -> Any:
@@ -112,21 +112,22 @@ def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) 
     if isinstance(side.error, StopIteration):  # of a `__next__`: the loop over that would not see it
         raise refused(side.error) from side.error
     condition = condition if is_then else logical_not(condition)
-    if side.prints:
-        _print_only(condition, side)
+    if side.is_more:
+        _leave_before(condition, side)
     fail_if(condition, side.error)
     return other() if other is not None else None
 
 
-def _print_only(condition: Value, side: Raised) -> None:
-    """What a block prints before it raises; nothing else is left of it."""
+def _leave_before(condition: Value, side: Raised) -> None:
+    """What a block prints, and may raise, before what it raises for sure; nothing else is left of it."""
 
     def block() -> None:
         with suppress(type(side.error)):
             (side.block or _nothing)()
 
     made = outcome(block, side.cells)
-    written = {storage: value for storage, value in made.written.items() if storage.source is PRINTED}
+    left = numbers_of_failures()
+    written = {s: value for s, value in made.written.items() if s.source is PRINTED or s in left}
     Join(condition, Outcome(made.region, None, {}, written), outcome(_nothing, ())).finish(is_signal=False)
 
 
@@ -169,20 +170,24 @@ def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequen
 
 def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     """A block of a branch, in a region."""
-    lines = current().outermost.lines
-    before = len(lines)
+    before = _said_and_raised()
     try:
         return outcome(block or _nothing, cells)
     except PliantError as error:
         if isinstance(error, IndexRangeError) and may_raise(error):
-            return Raised(error, block, cells, len(lines) > before)
+            return Raised(error, block, cells, _said_and_raised() > before)
         raise
     except Exception as error:
         if is_raised(error) or (isinstance(error, LookupError) and may_raise(error)):
-            return Raised(error, block, cells, len(lines) > before)
+            return Raised(error, block, cells, _said_and_raised() > before)
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
         raise refused(error, hint) from error
+
+
+def _said_and_raised() -> int:
+    """How often something was printed so far, or may have been raised."""
+    return len(current().outermost.lines) + failures_noted()
 
 
 def _nothing() -> None:

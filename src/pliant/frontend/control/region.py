@@ -17,6 +17,7 @@ from pliant.core.origin import Origin, here
 from pliant.core.scope import scope
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
+from pliant.frontend.failures import numbers_of_failures
 from pliant.frontend.guards import size_of
 from pliant.frontend.tracing import Storage, Trace, back_in, thread, tracing
 
@@ -325,7 +326,7 @@ def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool =
                 done = block()
             except Exception as error:
                 is_bound = any([cell.get() is not content for cell, content in zip(cells, before, strict=True)])
-                if is_bound or made.effects or made.written:
+                if is_bound or made.effects or not made.written.keys() <= set(numbers_of_failures()):
                     setattr(error, CHANGED, True)
                 raise
             places = [*cells, *made.effects]
