@@ -124,7 +124,11 @@ def custom_derivative(
         else:
             _followed.set((*before, customised))
             try:
-                made = _with_jvp(jvp, args, xs, closed) if jvp else _with_vjp(forward, backward, args, xs, closed)
+                if jvp is not None:
+                    made = _with_jvp(jvp, args, xs, closed)
+                else:
+                    assert forward is not None and backward is not None
+                    made = _with_vjp(forward, backward, args, xs, closed)
             finally:
                 _followed.set(before)
         closed.drawn_by(operands)

@@ -7,7 +7,7 @@ if x.sum() > 100:               a number, 0 at first, that becomes that of the e
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -62,7 +62,7 @@ class Catcher:
     is_refusing = False
     is_trial = False  # whether the body is run again
     notes = 0
-    number: Storage | None = None  # that of what is raised, if it is to be known which
+    numbers: Sequence[Storage] = ()  # what holds the number of what is raised, if it is to be known which
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
         self.kinds = kinds
@@ -208,8 +208,9 @@ def _root() -> Trace:
 
 def numbers_of_failures() -> list[Storage]:
     """The allocations that hold the numbers of what the function raises, and of what `try` statements catch."""
-    found = [_root().failed, *[c.number for c in current().outermost.catchers]]
-    return [storage for storage in found if storage is not None]
+    failed = _root().failed
+    found = [storage for c in current().outermost.catchers for storage in c.numbers]
+    return found if failed is None else [failed, *found]
 
 
 def _storage() -> Storage:

@@ -48,7 +48,7 @@ def are_alike_below_0(x: Value, m: Value, n: Value) -> bool:
     """Real floats, and not fractions m and n whose sum is a whole number: of x < 0 these are NaN, and it is not."""
     if not are_reals(x=x, m=m, n=n) or not (isinstance(m.op, Const) and isinstance(n.op, Const)):
         return are_reals(x=x, m=m, n=n)
-    a, b = m.op.value.real, n.op.value.real
+    a, b = float(m.op.value.real), float(n.op.value.real)
     return a.is_integer() or not (a + b).is_integer()
 
 

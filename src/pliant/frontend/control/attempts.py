@@ -56,7 +56,8 @@ class Counting(Catcher):
         super().__init__(kinds)
         self.inside, self.names = inside, names
         self.errors: list[BaseException] = []
-        self.number: Storage = Storage.holding(inside.trace, const(0, "i64"))
+        self.number = Storage.holding(inside.trace, const(0, "i64"))
+        self.numbers = (self.number,)
 
     def note(self, condition: Value, error: BaseException) -> None:
         if hasattr(error, CHANGED) or self.has_changed():
@@ -71,7 +72,7 @@ class Counting(Catcher):
     def before(self) -> list[Value]:
         """The numbers of exceptions of the function, and of those that statements around this one catch."""
         catchers = current().outermost.catchers
-        around = [c.number.value for c in catchers[: catchers.index(self)] if c.number and c.notes]
+        around = [s.value for c in catchers[: catchers.index(self)] for s in c.numbers if c.notes]
         failed = number_of_failure()
         return around if failed is None else [*around, failed]
 
