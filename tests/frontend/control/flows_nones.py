@@ -521,6 +521,22 @@ def asked_for_two_classes(x: Any, n: int) -> Any:
     return 1.0 if isinstance(k, (tuple, type(None))) else 2.0
 
 
+def places_that_begin_as_none(x: Any, n: int) -> Any:
+    used, sums, at = [False] * n, [0.0] * n, 0
+    while True:
+        used[at] = True
+        following = None
+        for k in range(n):
+            if not used[k]:
+                following = k
+                sums[k] += x[at] * x[k]
+        if following is None or x[following] > 2:
+            break
+        at = following
+        sums[following] -= x[at]
+    return np.array(sums), used
+
+
 NONES = (
     tuple_found,
     array_found,
@@ -570,4 +586,5 @@ NONES = (
     differs_from_a_number,
     bounds_of_slices,
     asked_for_two_classes,
+    places_that_begin_as_none,
 )

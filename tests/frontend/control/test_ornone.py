@@ -54,6 +54,24 @@ def test_what_is_none_fails_with_pythons_words() -> None:
         f(np.array([0.5, 0.25]))
 
 
+def test_a_list_has_nothing_at_none() -> None:
+    def f(x: Any, writes: bool) -> Any:
+        values, at = [0.0] * 3, None
+        for n in range(3):
+            if x[n] > 2:
+                at = n
+        if writes:
+            values[at] = 5.0
+        return values, values[at]
+
+    for writes in (False, True):
+        compiled = pliant.jit(f, static="writes")
+        for x in ([1.0, 3, 1], [5.0, 0, 0], [0.0, 0, 9]):
+            assert compiled(np.array(x), writes) == f(x, writes)
+        with pytest.raises(TypeError, match="list indices must be integers or slices, not NoneType"):
+            compiled(np.zeros(3), writes)
+
+
 def test_a_call_that_returns_none_says_so() -> None:
     @pliant.jit
     def f(x: Any) -> Any:

@@ -121,6 +121,11 @@ def present(x: Any, error: Exception | None = None) -> Any:
     return x.pliant_value
 
 
+def place_or_error(key: Any) -> Any:
+    """The place in a list that may be None, at which the call fails."""
+    return present(key, TypeError("list indices must be integers or slices, not NoneType"))
+
+
 def presenting(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of another library, which would take what may be None for an object of a class of ours."""
 
