@@ -15,8 +15,11 @@ from pliant.compiled import Compiled
 from pliant.core import parse as core_parse
 from pliant.core.data import frozen
 from pliant.core.ir import Function
-from pliant.errors import ArgumentError
+from pliant.core.origin import NOWHERE, Origin, here
+from pliant.errors import ArgumentError, UnsupportedError
+from pliant.frontend.array import TracedArray
 from pliant.frontend.gradients import placed
+from pliant.frontend.tracing import is_tracing
 from pliant.leading import Vectorized
 from pliant.transforms.evaluate import evaluate as evaluated
 
@@ -156,6 +159,19 @@ class LinearFunction:
 
     linear: differentiate.Linearized
     residuals: tuple[Any, ...]
+    origin: Origin = NOWHERE
+
+    @classmethod
+    def of(cls, linear: differentiate.Linearized, residuals: Iterable[Any]) -> LinearFunction:
+        """The one that is made here."""
+        return cls(linear, tuple(residuals), here() if is_tracing() else NOWHERE)
+
+    def pliant_refused(self, held: TracedArray) -> UnsupportedError:
+        """The error about one that a traced function returns, or leaves outside."""
+        return UnsupportedError(
+            f"returning the derivative at a point, which holds a traced array {held.type}",
+            hint="call it inside, or return the point, and call pliant.vjp or pliant.linearize after the call",
+        ).at(("made here", self.origin))
 
     def __reduce__(self) -> Any:
         raise ArgumentError(
@@ -189,7 +205,7 @@ def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
         return differentiate.vjp(f, args, has_aux)
 
     made, residuals, linear = cached(transformed, f, ("vjp", has_aux))(*args)
-    pullback = LinearFunction(linear, tuple(residuals))
+    pullback = LinearFunction.of(linear, residuals)
     return (made[0], pullback, made[1]) if has_aux else (made, pullback)
 
 
@@ -206,7 +222,7 @@ def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
         return differentiate.linearized(f, args)
 
     made, residuals, linear = cached(transformed, f, "linearize")(*args)
-    return made, LinearFunction(linear, tuple(residuals))
+    return made, LinearFunction.of(linear, residuals)
 
 
 def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto") -> Callable[..., Any]:

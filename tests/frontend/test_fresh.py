@@ -220,3 +220,47 @@ def test_functions_that_hold_functions_that_hold_traced_arrays() -> None:
     for f in (by_default, by_another, by_its_object):
         with pytest.raises(UnsupportedError, match="returning a function that holds a traced array"):
             pliant.jit(f)(X)
+
+
+def returns_a_pullback(x: Any) -> Any:
+    return {"y": x, "pull": [pliant.vjp(np.sin, x)[1]]}
+
+
+def returns_a_pushforward(x: Any) -> Any:
+    return pliant.linearize(np.sin, x)[1]
+
+
+def returns_a_pullback_beside_a_value(x: Any) -> Any:
+    return np.sum(x), pliant.vjp(np.sin, x)[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (pliant.jit(returns_a_pullback), "pliant.vjp"),
+        (pliant.jit(returns_a_pushforward), "pliant.linearize"),
+        (pliant.grad(returns_a_pullback_beside_a_value, has_aux=True), "pliant.vjp"),
+        (pliant.vmap(returns_a_pushforward), "pliant.linearize"),
+    ],
+)
+def test_the_derivative_at_a_point_of_the_trace_is_refused(call: Any, line: str) -> None:
+    what = r"returning the derivative at a point, which holds a traced array f64\["
+    with pytest.raises(UnsupportedError, match=rf"{what}(?s:.*){line}\(np.sin, x\)(?s:.*)hint: call it inside"):
+        call(X)
+
+
+def test_a_compiled_function_that_holds_a_traced_array_is_refused() -> None:
+    def factory(x: Any) -> Any:
+        return pliant.grad(lambda y: np.sum(x * y))
+
+    with pytest.raises(UnsupportedError, match=r"returning a function that holds a traced array f64\[3\]"):
+        pliant.jit(factory)(X)
+
+
+def test_derivatives_at_points_that_hold_no_traced_array_are_returned() -> None:
+    outer = pliant.vjp(np.sin, X)[1]
+    linear, same = pliant.jit(lambda x: (pliant.vjp(lambda y: 2 * y, x)[1], outer))(X)
+    assert same is outer
+    for ct in (X, X + 1):
+        np.testing.assert_array_equal(linear(ct)[0], 2 * ct)
+        np.testing.assert_allclose(same(ct)[0], np.cos(X) * ct)

@@ -95,16 +95,29 @@ def without_arrays(m: Any) -> Any:
             raise held.refused(f"returning an object of class {type(m).__name__}, with .{name}")
         if type(held) is TracedArray and not isinstance(m, type):
             raise _holding(m, held, f"whose .{name} is", "a tuple or a dict")
-    is_function = isinstance(m, FunctionType | MethodType | partial)
+    is_function = _is_function(m)
     held = traced_in(_closed_over(m) if is_function else m)
     if held is not None and is_function:
-        raise UnsupportedError(
-            f"returning a function that holds a traced array {held.type}",
-            hint="return the array, and make the function of it after the call",
-        ).at(("made here", held.value.origin))
+        raise getattr(m, "pliant_refused", _function_holding)(held)
     if held is not None:
         raise _holding(m, held, "in which there is", "a list, a tuple or a dict")
     return m
+
+
+def _is_function(x: Any) -> bool:
+    """Whether something is a function, or one that Pliant has made."""
+    return isinstance(x, FunctionType | MethodType | partial) or (callable(x) and kind_of(x).__module__ in _OWN)
+
+
+_OWN: Final = ("pliant.api", "pliant.compiled")
+
+
+def _function_holding(held: TracedArray) -> UnsupportedError:
+    """The error about a function that holds a traced array."""
+    return UnsupportedError(
+        f"returning a function that holds a traced array {held.type}",
+        hint="return the array, and make the function of it after the call",
+    ).at(("made here", held.value.origin))
 
 
 def _closed_over(function: Any) -> list[Any]:
@@ -119,11 +132,13 @@ def _closed_over(function: Any) -> list[Any]:
             parts: list[Any] = [f.func, *f.args, *f.keywords.values()]
         elif isinstance(f, MethodType):
             parts = [f.__func__, f.__self__]
+        elif not isinstance(f, FunctionType):
+            parts = [*attributes(f).values()]
         else:
             cells = [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]
             parts = [*cells, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
         for x in parts:
-            (todo if isinstance(x, FunctionType | MethodType | partial) else found).append(x)
+            (todo if _is_function(x) else found).append(x)
     return found
 
 
