@@ -18,7 +18,7 @@ from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
-from pliant.frontend.signature import containers, flatten, pruned, unflatten
+from pliant.frontend.signature import containers, flatten, pruned, selected, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
@@ -35,8 +35,7 @@ class Active:
 
     closed: Closed
     xs: tuple[TracedArray, ...]  # the active leaves
-    structures: tuple[Any, ...]  # one per differentiated argument
-    actives: tuple[tuple[bool, ...], ...]  # of each of their leaves
+    structures: tuple[Any, ...]  # one per differentiated argument, with None for what is not active
 
     @property
     def operands(self) -> Values:
@@ -49,12 +48,10 @@ class Active:
         return (True,) * len(self.xs) + (False,) * len(self.closed.free)
 
     def tree(self, leaves: Sequence[Any], argnums: Any) -> Any:
-        """Leaves in the structure of the differentiated arguments; None for leaves that are not."""
+        """Leaves in the structure of the differentiated arguments; None for leaves that are not, and for objects that
+        have none that are."""
         rest = iter(leaves)
-        trees = tuple(
-            unflatten(s, [next(rest) if a else None for a in active])
-            for s, active in zip(self.structures, self.actives, strict=True)
-        )
+        trees = tuple([unflatten(s, [next(rest) for _ in range(s.num_leaves)]) for s in self.structures])
         return trees if is_sequence(argnums) else trees[0]
 
 
@@ -100,8 +97,8 @@ def activate(
     from pliant.pipeline import before_derivatives
 
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
-    actives = tuple(tuple(a for _, a, m in owners if m == n) for n in numbers)
-    return Active(closed, xs, tuple(parts[n][1] for n in numbers), actives)
+    actives = {n: [a for _, a, m in owners if m == n] for n in numbers}
+    return Active(closed, xs, tuple([flatten(selected(args[n], actives[n]))[1] for n in numbers]))
 
 
 def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:

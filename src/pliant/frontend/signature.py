@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Final, TypeAlias, final
 
@@ -18,6 +18,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.growing import Growing
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
+from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.records import found_in
 from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.sharing import NONE, Closed, Firsts
@@ -81,19 +82,46 @@ def flatten(tree: Any, closed: Closed = NONE) -> tuple[list[Any], Any]:
     return flatten(tree, closed) if found else (leaves, structure)
 
 
+def selected(tree: Any, flags: Iterable[bool]) -> Any:
+    """A tree with None in place of leaves without a flag, and of references and generators that have no other ones."""
+    rest = iter(flags)
+
+    def kept(x: Any) -> Any:
+        return x if any([next(rest) for _ in flatten(x)[0]]) else None
+
+    return optree.tree_map(kept, tree, is_leaf=_is_object, none_is_leaf=False, namespace=NAMESPACE)
+
+
+def _is_object(x: Any) -> bool:
+    """Whether a container is an object for users, who do not see that it is one."""
+    return isinstance(x, Ref | TracedGenerator | np.random.Generator | np.random.RandomState)
+
+
 def pruned(tree: Any, like: Any) -> Any:
-    """A tree with None where another one of the same containers has it; the tree itself if it has others."""
-    leaves, structure = optree.tree_flatten(tree, none_is_leaf=True, namespace=NAMESPACE)
+    """A tree with None wherever another one of the same containers has it; the tree itself if it has others."""
     wanted, other = optree.tree_flatten(like, none_is_leaf=True, namespace=NAMESPACE)
-    if structure != other:
+    try:
+        parts = other.flatten_up_to(tree)
+    except ValueError:
         return tree
-    return unflatten(structure, [None if w is None else x for x, w in zip(leaves, wanted, strict=True)])
+    return unflatten(other, [None if w is None else x for x, w in zip(parts, wanted, strict=True)])
 
 
 def containers(structure: Any) -> str:
     """A structure in words of Python, as `(*, [*, *])`, where each `*` is an array or a number."""
+    kind, parts = structure.type, [containers(part) for part in structure.children()]
+    if kind is tuple:
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    if kind is list:
+        return f"[{', '.join(parts)}]"
+    if kind is dict:
+        return f"{{{', '.join([f'{k!r}: {x}' for k, x in zip(structure.entries(), parts, strict=True)])}}}"
     text = str(structure).removeprefix("PyTreeSpec(").removesuffix(")")
-    return text.removesuffix(f", namespace={NAMESPACE!r}")
+    text = text.removesuffix(f", namespace={NAMESPACE!r}")
+    if not text.startswith("CustomTreeNode("):
+        return text
+    named = [f"{k}={x}" if isinstance(k, str) else x for k, x in zip(structure.entries(), parts, strict=True)]
+    return f"{kind.__name__.removeprefix('Traced')}({', '.join(named)})"
 
 
 def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:

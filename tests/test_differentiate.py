@@ -1,0 +1,86 @@
+"""Derivatives at a point: what is given beside floats, and in what form they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import ArgumentError
+
+X = np.array([0.5, 1.0, 2.0])
+
+
+def drawn(rng: Any, a: Any) -> Any:
+    return np.sum(a**2) * rng.random()
+
+
+def test_generators_have_no_tangents_and_no_cotangents() -> None:
+    for seed, x in ((0, X), (1, X + 1), (2, 2 * X)):
+        rng, expected = np.random.default_rng(seed), np.random.default_rng(seed)
+        for _ in range(2):
+            u = expected.random()
+            value, tangent = pliant.jvp(drawn, (rng, x), (None, x))
+            np.testing.assert_allclose((value, tangent), (np.sum(x**2) * u, 2 * np.sum(x**2) * u))
+            u = expected.random()
+            value, linear = pliant.linearize(drawn, rng, x)
+            np.testing.assert_allclose((value, linear(None, x)), (np.sum(x**2) * u, 2 * np.sum(x**2) * u))
+            u = expected.random()
+            nothing, cotangent = pliant.vjp(drawn, rng, x)[1](1.0)
+            assert nothing is None
+            np.testing.assert_allclose(cotangent, 2 * x * u)
+        assert rng.random() == expected.random()
+
+
+def test_generators_in_containers_and_inside_compiled_functions_have_none_either() -> None:
+    def both(rngs: Any, x: Any) -> Any:
+        pushed = pliant.jvp(lambda held, y: drawn(held["rng"], y), (rngs, x), ({"rng": None}, x))
+        return pushed, pliant.vjp(lambda held, y: drawn(held["rng"], y), rngs, x)[1](1.0)
+
+    compiled = pliant.jit(both)
+    for seed, x in ((0, X), (1, X + 1)):
+        first, second = np.random.default_rng(seed).random(2)
+        pushed, (nothing, cotangent) = compiled({"rng": np.random.default_rng(seed)}, x)
+        assert nothing == {"rng": None}
+        np.testing.assert_allclose(pushed, [np.sum(x**2) * first, 2 * np.sum(x**2) * first])
+        np.testing.assert_allclose(cotangent, 2 * x * second)
+
+
+def test_what_is_given_for_an_object_without_tangent_is_ignored() -> None:
+    expected = pliant.jvp(drawn, (np.random.default_rng(3), X), (None, X))
+    for given in (0, np.random.default_rng(1), X, [1.0, "a"]):
+        assert pliant.jvp(drawn, (np.random.default_rng(3), X), (given, X)) == expected
+
+
+def test_references_to_integers_have_no_tangents_and_those_to_floats_have() -> None:
+    def scaled(r: Any, a: Any) -> Any:
+        return a * np.sum(r)
+
+    for n in (2, 3):
+        whole, real = pliant.Ref(np.arange(n)), pliant.Ref(np.arange(n) + 0.5)
+        assert pliant.jvp(scaled, (whole, 2.0), (None, 1.0)) == (2.0 * np.sum(np.arange(n)), np.sum(np.arange(n)))
+        assert pliant.vjp(scaled, whole, 2.0)[1](1.0) == (None, np.sum(np.arange(n)))
+        back, _ = pliant.vjp(scaled, real, 2.0)[1](1.0)
+        np.testing.assert_array_equal(back, np.full(n, 2.0))
+
+
+@dataclass
+class Line:
+    slope: Any
+    steps: int
+
+
+@pytest.mark.parametrize(
+    ("primal", "expected"),
+    [
+        (pliant.Ref(np.ones(2)), r"expected \(Ref\(\*\),\)"),
+        (Line(np.ones(2), 3), r"expected \(Line\(slope=\*, steps=None\),\)"),
+        ({"b": [1.0, 2], "a": (1.0,)}, r"expected \(\{'a': \(\*,\), 'b': \[\*, None\]\},\)"),
+    ],
+)
+def test_structures_are_named_in_words_of_python(primal: Any, expected: str) -> None:
+    with pytest.raises(ArgumentError, match=expected):
+        pliant.jvp(lambda p: p, (primal,), (None,))
