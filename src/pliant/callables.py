@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from pliant.core.origin import here
 from pliant.errors import ArgumentError
 
 
@@ -25,6 +26,26 @@ def has_parameter(f: Callable[..., Any], name: str) -> bool:
     except (TypeError, ValueError):
         return False
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def positional(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> tuple[Any, ...]:
+    """The arguments of a call of `f` by position, those of all its parameters, defaults too. ArgumentError for
+    a call that f does not take, or of which some have no position; name: who asks."""
+    what = f"{name}: {getattr(f, '__name__', 'the function')}"
+    try:
+        given = inspect.signature(f).bind(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        message = f"{what} cannot be called with the keywords {', '.join(kwargs)}: {error}"
+        raise ArgumentError(message, hint="pass the arguments by position").at(("here", here())) from None
+    given.apply_defaults()
+    parameters = given.signature.parameters
+    named = [n for n in kwargs if n not in parameters or parameters[n].kind is inspect.Parameter.KEYWORD_ONLY]
+    if named:
+        raise ArgumentError(
+            f"{what} takes {', '.join(named)} by keyword only, and its derivative is given arguments by position",
+            hint="make it a parameter that may be positional, or fix it with functools.partial",
+        ).at(("here", here()))
+    return given.args
 
 
 def function_of(f: Any) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from pliant.callables import function_of
+from pliant.callables import function_of, positional
 from pliant.core import ir
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Values, param
@@ -102,7 +102,8 @@ def custom_derivative(
     `backward(residuals, ct) -> cotangents`, one per argument, linear in ct. What f reads from
     enclosing scopes counts as constant; what it writes is differentiated as it is written. In a traced function its
     results are new arrays, also where f returns views. A rule may call the function itself, for derivatives of
-    derivatives: up to the third; DifferentiationError of more.
+    derivatives: up to the third; DifferentiationError of more. Of a call with keywords the rules get all arguments by
+    position, defaults too.
 
     >>> import numpy as np, pliant
     >>> clipped = pliant.custom_derivative(np.abs, jvp=lambda xs, dxs: 10 * dxs[0])
@@ -112,9 +113,11 @@ def custom_derivative(
     function_of(f)
     if (jvp is None) == (forward is None) or (forward is None) != (backward is None):
         raise ArgumentError("custom_derivative: expected either jvp=, or both forward= and backward=")
+    rule = functools.partial(_with_jvp, jvp) if jvp else functools.partial(_with_vjp, forward, backward)
 
     @functools.wraps(f)
-    def customised(*args: Any) -> Any:
+    def customised(*args: Any, **kwargs: Any) -> Any:
+        args = positional(f, args, kwargs, "custom_derivative") if kwargs else args
         if not is_tracing():
             return f(*args)
         xs, closed = close(f, args, {}, may_write=True)
@@ -124,11 +127,7 @@ def custom_derivative(
         else:
             _followed.set((*before, customised))
             try:
-                if jvp is not None:
-                    made = _with_jvp(jvp, args, xs, closed)
-                else:
-                    assert forward is not None and backward is not None
-                    made = _with_vjp(forward, backward, args, xs, closed)
+                made = rule(args, xs, closed)
             finally:
                 _followed.set(before)
         closed.drawn_by(operands)
@@ -167,9 +166,7 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
     return closed.rebuild(CustomJvp(body, rule_fn).apply(*operands))
 
 
-def _with_vjp(
-    forward: Callable[..., Any], backward: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed
-) -> Any:  # fmt: skip
+def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
     _, ahead = close(forward, args, {})
     made = unflatten(ahead.structure, list(ahead.leaves))
     if type(made) is not tuple or len(as_tuple(made)) != 2:
