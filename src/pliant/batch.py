@@ -14,10 +14,12 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, AxisRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.attributes import attributes
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
+from pliant.frontend.records import is_record
 from pliant.frontend.signature import flatten, unflatten
 from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
@@ -52,6 +54,11 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     if not sizes and axis_size is None:
         raise ArgumentError("vmap: no argument is mapped", hint="in_axes needs an axis, or give axis_size")
     n = next(iter(sizes), axis_size or 0)
+    if axis_size not in (None, n):
+        raise ShapeError(
+            f"vmap: axis_size={axis_size}, but the mapped axis of an argument of type {sizes[n].type} has {n} elements",
+            hint="leave axis_size out: it is for calls in which no argument is mapped",
+        ).at(("here", here()))
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
     parts = [partial(_first, axis=a) for a in axes]
@@ -126,8 +133,12 @@ def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> 
         return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
     if is_table(axes) and is_table(tree):
         return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
+    if type(axes) is type(tree) and is_record(type(tree)):
+        parts = attributes(axes)
+        return [a for k, t in attributes(tree).items() for a in _axes_per_leaf(parts[k], t, name, is_out=is_out)]
     raise ArgumentError(
-        f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}"
+        f"vmap: {name} must be an int, None, or a container of them like the {'results' if is_out else 'arguments'}; "
+        f"got {axes!r}"
     )
 
 
