@@ -84,3 +84,61 @@ class Line:
 def test_structures_are_named_in_words_of_python(primal: Any, expected: str) -> None:
     with pytest.raises(ArgumentError, match=expected):
         pliant.jvp(lambda p: p, (primal,), (None,))
+
+
+def test_pullbacks_and_pushforwards_write_into_out() -> None:
+    _, pullback = pliant.vjp(lambda a, n: a * n, X, 3)
+    _, linear = pliant.linearize(np.sin, X)
+    cotangents, tangent = (np.zeros(3), None), np.zeros(3)
+    for ct in (X, X + 1, 2 * X):
+        assert pullback(ct, out=cotangents) is cotangents
+        assert linear(ct, out=tangent) is tangent
+        np.testing.assert_array_equal(cotangents[0], 3 * ct)
+        np.testing.assert_allclose(tangent, np.cos(X) * ct)
+    with pytest.raises(ArgumentError, match=r"out= has structure \*, the results have \(\*, None\)"):
+        pullback(X, out=np.zeros(3))
+
+
+def test_pullbacks_in_compiled_functions_write_into_out() -> None:
+    def pulled(x: Any, out: Any) -> Any:
+        pliant.vjp(np.sin, x)[1](x, out=(out,))
+        return out * 2
+
+    compiled, out = pliant.jit(pulled), np.zeros(3)
+    for x in (X, X + 1):
+        np.testing.assert_allclose(compiled(x, out), 2 * np.cos(x) * x)
+        np.testing.assert_allclose(out, np.cos(x) * x)
+
+
+def product(x: Any, y: Any) -> Any:
+    return np.sum(x * y)
+
+
+def test_numpys_integers_number_arguments() -> None:
+    for one in (np.int64(1), np.int8(-1), np.array(1)):
+        np.testing.assert_array_equal(pliant.grad(product, argnums=one)(X, X + 1), X)
+    back = pliant.value_and_grad(product, argnums=(np.uint8(1), 0))(X, X + 1)[1]
+    np.testing.assert_array_equal(back, [X, X + 1])
+
+
+@pytest.mark.parametrize("argnums", [True, np.True_, "a", 1.0, (0, False), (0, "b")])
+def test_other_than_integers_number_no_argument(argnums: Any) -> None:
+    with pytest.raises(
+        ArgumentError, match=r"grad: argnums= takes an integer or a tuple of them(?s:.*)hint: the number"
+    ):
+        pliant.grad(product, argnums=argnums)(X, X)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivatives_of_numbers_in_numbers_are_numbers(mode: str) -> None:
+    jacobian = pliant.jacobian(lambda x: (np.sin(x), x * WEIGHTS), mode=mode)
+    for x in (0.5, np.float64(1.5), 2.5):
+        one, several = jacobian(x)
+        second = pliant.hessian(np.sin)(x)
+        assert type(one) is type(second) is type(pliant.grad(np.sin)(x)) is np.float64
+        np.testing.assert_allclose((one, second), (np.cos(x), -np.sin(x)))
+        np.testing.assert_array_equal(several, WEIGHTS)
+    assert type(jacobian(np.array(0.5))[0]) is type(pliant.hessian(np.sin)(np.array(0.5))) is np.ndarray
+
+
+WEIGHTS = np.array([1.0, -2.0])

@@ -184,9 +184,10 @@ class LinearFunction:
 
     __deepcopy__ = __copy__
 
-    def __call__(self, *given: Any) -> Any:
-        """Apply it to tangents (of `linearize`) or to a cotangent (of `vjp`)."""
-        return self.linear.compiled(list(self.residuals), *given)
+    def __call__(self, *given: Any, out: Any = None) -> Any:
+        """Apply it to tangents (of `linearize`) or to a cotangent (of `vjp`). out: as of `jit`."""
+        options = {} if out is None else {"out": out}
+        return self.linear.compiled(list(self.residuals), *given, **options)
 
 
 def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, cast, final
+
+import numpy as np
 
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
@@ -61,16 +64,7 @@ def activate(
     """Trace f with the leaves of the arguments `argnums` as parameters; argnums None: with all that are floats."""
     is_any = argnums is None
     argnums = tuple(range(len(args))) if is_any else argnums
-    given: tuple[Any, ...] = tuple(argnums) if is_sequence(argnums) else (argnums,)
-    for n in given:
-        if type(n) is not int or not -len(args) <= n < len(args):
-            raise ArgumentError(
-                f"{name}: argnums={argnums!r} names no positional argument; the call has {len(args)}",
-                hint="arguments to differentiate are passed by position",
-            )
-    numbers = tuple(int(n) % len(args) for n in given)
-    if len(set(numbers)) != len(numbers):
-        raise ArgumentError(f"{name}: argnums={argnums!r} names an argument twice")
+    numbers = _positions(argnums, len(args), name)
     parts = [flatten(a) for a in args]
     leaves: list[Any] = []
     active: list[bool] = []
@@ -99,6 +93,27 @@ def activate(
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
     actives = {n: [a for _, a, m in owners if m == n] for n in numbers}
     return Active(closed, xs, tuple([flatten(selected(args[n], actives[n]))[1] for n in numbers]))
+
+
+def _positions(argnums: Any, count: int, name: str) -> tuple[int, ...]:
+    """The numbers of the arguments that are differentiated, of so many in a call."""
+    numbers: list[int] = []
+    for given in argnums if is_sequence(argnums) else (argnums,):
+        if isinstance(given, bool | np.bool_) or not hasattr(given, "__index__"):
+            raise ArgumentError(
+                f"{name}: argnums= takes an integer or a tuple of them, got {argnums!r}",
+                hint="the number of an argument in the call, the first is 0",
+            ).at(("here", here()))
+        n = operator.index(given)
+        if not -count <= n < count:
+            raise ArgumentError(
+                f"{name}: argnums={argnums!r} names no positional argument; the call has {count}",
+                hint="arguments to differentiate are passed by position",
+            )
+        numbers.append(n % count)
+    if len(set(numbers)) != len(numbers):
+        raise ArgumentError(f"{name}: argnums={argnums!r} names an argument twice")
+    return tuple(numbers)
 
 
 def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:
@@ -330,10 +345,17 @@ def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: 
         ]
     leaves = iter(table)
     made = [
-        active.tree([fresh(v, is_array=True) for v in next(leaves)], argnums) if is_traced(leaf) else leaf
+        active.tree([_entry(v, leaf, x) for v, x in zip(next(leaves), active.xs, strict=True)], argnums)
+        if is_traced(leaf)
+        else leaf
         for leaf in active.closed.leaves
     ]
     return unflatten(active.closed.structure, made)
+
+
+def _entry(value: Value, y: TracedArray, x: TracedArray) -> TracedArray:
+    """Derivatives of y in x: a number, if both are."""
+    return fresh(value, is_array=any([_kind(v) == "array" for v in (y, x)]))
 
 
 def _axis_last(rows: Value, shape: tuple[int, ...]) -> Value:
