@@ -424,3 +424,24 @@ def test_arrays_in_files_are_arguments_as_others(tmp_path: Any) -> None:
     np.testing.assert_array_equal(pliant.grad(lambda x: (x**2).sum())(read), 2 * plain)
     with pytest.raises(ReadOnlyError):
         compiled(read)
+
+
+TABLE = np.array([1.0, 5.0, 2.0])
+
+
+def test_functions_with_constant_arrays_go_to_jax_and_back() -> None:
+    def weighted(x: Any, n: Any) -> Any:
+        total = np.zeros(3)
+        for i in range(n):
+            total = total + np.sin(x * TABLE) * i
+        return np.sum(total * np.arange(3.0))
+
+    back = pliant.from_jax(pliant.to_jax(weighted))
+    compiled, gradient = pliant.jit(lambda x: 2 * back(x, 3)), pliant.grad(lambda x: back(x, 3))
+    for x in (np.array([-1.0, 2.0, 3.0]), np.array([0.5, 0.0, 1.0])):
+        for n in (3, 2):
+            np.testing.assert_allclose(back(x, n), weighted(x, n))
+        np.testing.assert_allclose(compiled(x), 2 * weighted(x, 3))
+        np.testing.assert_allclose(gradient(x), pliant.grad(weighted)(x, 3))
+    rows = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(pliant.vmap(lambda x: back(x, 3))(rows), [weighted(x, 3) for x in rows])

@@ -26,6 +26,7 @@ from pliant.frontend.kinds import is_array, is_of, is_traced
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program
 from pliant.frontend.signature import as_arrays, flatten, key_orders, signature, unflatten
+from pliant.frontend.tracing import untraced
 
 PROGRAMS: Final = 64  # kept for one form of calls
 WEAK: Final[dict[str, type]] = {"i": int, "f": float, "c": complex}
@@ -169,7 +170,8 @@ class _Kept:
                 passed = [given[n] for n in one.places]
                 if one.program.fits(passed) and one.program.is_for(passed):
                     return one
-            made = _traced(self.f, given, structure, [is_jax(x) for x in leaves])
+            with untraced():  # `from_jax` of it calls it where another function is traced
+                made = _traced(self.f, given, structure, [is_jax(x) for x in leaves])
             self.made[key] = [made, *self.made.get(key, ())][:PROGRAMS]
         return made
 
