@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,30 @@ class Held:
     last: Any
 
 
+def function_without_a_program_in_an_endless_loop(x: Any) -> Any:
+    term, n = x[1], 0
+    while True:
+        term = term * x[2] / math.gamma(n + 1.5)
+        n = n + 1
+        if term < 1e-9:
+            return term
+
+
+def function_without_a_program_in_a_counting_loop(x: Any) -> Any:
+    term = x[1]
+    for n in itertools.count():
+        term = term * x[2] / math.gamma(n + 1.5)
+        if term < 1e-9:
+            break
+    return term
+
+
 WRONG_LOOPS = {
-    f.__name__: (pliant.jit(f), (X,)) for f in (list_that_is_changed_and_let_go_of, attribute_that_a_step_sets_first)
+    f.__name__: (pliant.jit(f), (X,))
+    for f in (
+        list_that_is_changed_and_let_go_of,
+        attribute_that_a_step_sets_first,
+        function_without_a_program_in_an_endless_loop,
+        function_without_a_program_in_a_counting_loop,
+    )
 }

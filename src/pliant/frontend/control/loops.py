@@ -24,9 +24,9 @@ from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.pushes import pushed_through
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
-from pliant.frontend.control.report import Report, failed_before, report
+from pliant.frontend.control.report import Report, failed_before, hint_before, report
 from pliant.frontend.control.signals import BREAK, BROKEN, CONTINUE, RETURN, Signal, possible_of, without
-from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
+from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import value_of
@@ -174,8 +174,8 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
         done += 1
         if signal is not None:
             if not signal.is_known and done > NESTED and steps.known is None:
-                reason = failed_before(site.code, depth())
-                raise site.unending(reason) if steps.is_endless else site.too_long(steps.count)
+                reason, hint = failed_before(site.code, depth()), hint_before(site.code, depth())
+                raise site.unending(reason, hint) if steps.is_endless else site.too_long(steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     if steps.known is None or (is_tried and steps.is_same):
         return site.finished(None)
@@ -201,7 +201,8 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
         cause = error.__context__  # of a loop inside: what it cannot do at the first step, it may do later
         if isinstance(cause, NotInductive) and cause.is_late and done < PEELED:
             return True
-        report(site.code, Report(site.where, "unrolled", steps.count, reason_of(error)), depth())
+        made = Report(site.where, "unrolled", steps.count, reason_of(error), hint=hint_of(error))
+        report(site.code, made, depth())
         return False
 
 

@@ -22,6 +22,7 @@ class Report:
     carries: int = 0
     period: int = 1
     peeled: int = 0
+    hint: str = ""  # of the error that is the reason
 
     def __str__(self) -> str:
         what = f"{self.where.short}: {self.kind}"
@@ -59,3 +60,9 @@ def failed_before(code: CodeType, depth: int) -> str:
     """Why a loop, inside as many others, could not be one; empty if it was not tried."""
     found = current().outermost.reports.get((code, depth + 1))
     return found.reason if found is not None else ""
+
+
+def hint_before(code: CodeType, depth: int) -> str:
+    """What to do about that, if what its body does is not supported; else empty."""
+    found = current().outermost.reports.get((code, depth + 1))
+    return found.hint if found is not None else ""

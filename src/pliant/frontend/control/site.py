@@ -135,15 +135,15 @@ class Site:
                 return None
             raise self.unending(self.reason).needing(needed) from None
 
-    def unending(self, reason: str) -> UnsupportedError:
-        """The error of a loop that is none of the program and cannot be unrolled."""
+    def unending(self, reason: str, hint: str = "") -> UnsupportedError:
+        """The error of a loop that is none of the program and cannot be unrolled. hint: what to do about the reason."""
         places = [("in this loop", self.where)]
         if self.changed is not None:
             places = [("changed here", self.changed), *places]
         return UnsupportedError(
             f"how many steps this loop has is known only at run time, and {reason}",
-            hint="keep the state of one type and shape; "
-            "lists that grow need a bound: for _ in range(most), and a break",
+            hint=hint
+            or "keep the state of one type and shape; lists that grow need a bound: for _ in range(most), and a break",
         ).at(*places)
 
     def too_long(self, count: int) -> UnsupportedError:
@@ -153,6 +153,11 @@ class Site:
             f"this loop would be unrolled {count} times, as it is no loop of the program: {reason or count}",
             hint="pliant.explain says what keeps each loop from being one",
         ).at(("this loop", self.where))
+
+
+def hint_of(error: Exception) -> str:
+    """What an error tells to do instead."""
+    return error.hint if isinstance(error, PliantError) else ""
 
 
 def reason_of(error: Exception) -> str:

@@ -13,9 +13,9 @@ from pliant.frontend.control.partly import is_flagged, partly_bound, settle, set
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
-from pliant.frontend.control.report import Report, failed_before, report, was_while
+from pliant.frontend.control.report import Report, failed_before, hint_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
-from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
+from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import MANY, operations, operations_since
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.tracing import is_tracing
@@ -64,7 +64,7 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
         if signal is not None and not signal.is_known:
             if site.is_late and peeled < PEELED:
                 return site.left(signal, partial(_repeat, site, test, asked, peeled + 1))
-            raise site.unending(failed_before(site.code, depth()))
+            raise site.unending(failed_before(site.code, depth()), hint_before(site.code, depth()))
         if signal is not None:
             return site.finished(signal)
 
@@ -109,7 +109,7 @@ def _conditional(
     except Exception as error:
         if is_required:
             raise
-        report(site.code, Report(site.where, "unrolled", None, reason_of(error)), depth())
+        report(site.code, Report(site.where, "unrolled", None, reason_of(error), hint=hint_of(error)), depth())
         return None
     if is_required:  # there may be no step: before the loop too it is they that are asked for
         emptied[:] = [place for place in plan.emptied(holds) if place in emptied]
