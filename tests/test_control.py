@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, TracedValueError
 
 
 def power(a: Any, k: Any = 2, scale: Any = 1) -> Any:
@@ -56,3 +56,49 @@ def test_calls_that_the_function_does_not_take_are_refused() -> None:
     absolute = pliant.custom_derivative(np.abs, jvp=lambda p, t: t[0])
     with pytest.raises(ArgumentError, match=r"absolute cannot be called with the keywords x(?s:.*)by position"):
         absolute(x=2.0)
+
+
+KEPT: list[Any] = []
+ONE = np.array([1.0, 2.0])
+
+
+def appends(x: Any) -> Any:
+    KEPT.append(x.sum())
+    return x.sum()
+
+
+def binds(x: Any) -> Any:
+    last = None
+
+    def f(y: Any) -> Any:
+        nonlocal last
+        last = y.sum()
+        return y.sum()
+
+    return pliant.checkpoint(f)(x), last
+
+
+def appends_under_grad(x: Any) -> Any:
+    found: list[Any] = []
+
+    def f(y: Any) -> Any:
+        found.append(y.sum())
+        return y.sum()
+
+    return pliant.grad(f)(x), found
+
+
+@pytest.mark.parametrize(
+    ("f", "line"),
+    [
+        (pliant.custom_derivative(appends, jvp=lambda p, t: t[0].sum()), "KEPT.append"),
+        (pliant.checkpoint(appends), "KEPT.append"),
+        (binds, "last = y"),
+        (appends_under_grad, "found.append"),
+    ],
+)
+def test_arrays_that_a_function_traced_by_itself_keeps_are_refused(f: Any, line: str) -> None:
+    what = r"f64\[\] is kept when the function that made it ends, which is traced by itself"
+    with pytest.raises(TracedValueError, match=rf"{what}(?s:.*){line}(?s:.*)hint: return it from that function"):
+        pliant.jit(f)(ONE)
+    assert KEPT == []

@@ -191,10 +191,16 @@ def _known_containers(made: Any, before: Before, after: After, trace: Trace) -> 
 
 
 def check_escaped(fn: Function, trace: Trace) -> None:
-    """TracedValueError if the program reads what another call's trace made."""
+    """TracedValueError if the program reads what another call's trace made, or one inside this one."""
     if is_closed(fn.results, trace.scope):
         return
     for value in free_values(fn, trace.scope.number):
+        if value.node.scope > trace.scope.number:
+            raise TracedValueError(
+                f"a traced array {value.type} is kept when the function that made it ends, which is traced by itself: "
+                "it has a derivative of its own, or is checkpointed, differentiated or batched",
+                hint="return it from that function; what it puts into lists, objects or names ends with it",
+            ).at(("made here", value.origin))
         raise TracedValueError(
             f"a traced array {value.type} of another call is used here: it was kept when that call ended",
             hint="return arrays rather than storing them in objects, lists or global names",
