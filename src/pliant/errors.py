@@ -165,6 +165,13 @@ FAILURES: Final[Mapping[str, tuple[tuple[type[PliantError], str, str], ...]]] = 
         (ShapeError, _ASSIGNED + " other input values than {count} to the {count} output values of the mask", ""),
     ),
     "rows": ((ShapeError, "shape mismatch: {0} rows could not be broadcast to the {count} that the mask selects", ""),),
+    "places": (
+        (
+            IndexRangeError,
+            "shape mismatch: {count} places of an index array do not fit those of the arrays beside it",
+            "index arrays have as many places as each other, or one",
+        ),
+    ),
     "extents": (
         (ShapeError, "operands could not be broadcast together: their extents, known only at run time, differ", ""),
     ),

@@ -24,6 +24,8 @@ from pliant.frontend.keys import (
     is_mask,
     items_of,
     parse,
+    result_order,
+    spans,
     static_key,
     static_window,
     window_of,
@@ -142,13 +144,10 @@ def _takes_arrays() -> bool:
 
 def arrange(x: Value, key: Key) -> tuple[Value, tuple[int, ...], tuple[Value, ...]]:
     """x with its slices taken and indexed axes first; that order of axes; the index arrays."""
-    starts = tuple(0 if a.array is not None else a.start if a.length else 0 for a in key.axes)
-    steps = tuple(1 if a.array is not None else a.step for a in key.axes)
-    lengths = tuple(n if a.array is not None else a.length for a, n in zip(key.axes, x.shape, strict=True))
+    starts, steps, lengths = spans(key, x.shape)
     if any(d != 1 for d in steps) or lengths != x.shape:
         x = Slice(starts, steps, lengths)(x)
-    indexed = [n for n, a in enumerate(key.axes) if a.array is not None]
-    first = tuple(indexed) + tuple(n for n in range(len(key.axes)) if n not in indexed)
+    indexed, first = key.indexed, key.first
     arrays = [key.axes[n].array for n in indexed]
     values = [
         wrapped(a.value, x.shape[n]) if type(a) is TracedArray else value_of(as_index(a))
@@ -164,28 +163,6 @@ def arrange(x: Value, key: Key) -> tuple[Value, tuple[int, ...], tuple[Value, ..
 def as_index(array: Any) -> TracedArray:
     """A NumPy index array known while tracing."""
     return fresh_concrete(np.asarray(array, np.int64))
-
-
-def result_order(key: Key, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """How gathered axes (index axes first, `rank` of them, then kept ones) become the result's:
-    an order of axes, and where new axes go."""
-    places = [n for n, o in enumerate(key.order) if o == "index"]
-    is_together = places == list(range(places[0], places[-1] + 1))
-    kept = [o for o in key.order if o != "index" and o is not None]
-    before = [o for o in key.order[: places[0]] if o is not None] if is_together else []
-    index_axes = list(range(rank))
-    at = {o: rank + n for n, o in enumerate(sorted(kept))}
-    order = [at[o] for o in before] + index_axes + [at[o] for o in kept if o not in before]
-    outer = [o for n, o in enumerate(key.order) if o != "index" or n == places[0]] if is_together else [
-        "index", *(o for o in key.order if o != "index")
-    ]  # fmt: skip
-    new: list[int] = []
-    position = 0
-    for o in outer:
-        if o is None:
-            new.append(position)
-        position += rank if o == "index" else 1
-    return tuple(order), tuple(new)
 
 
 def gathered(x: Value, key: Key) -> Value:
@@ -216,8 +193,7 @@ def scattered(x: Value, key: Key, y: Value, scatter: Callable[..., Value] = scat
     y = permute(y, tuple(sorted(range(len(order)), key=lambda n: order[n])))
     written = scatter(source, indices, y, unique=names_once(key))
     written = permute(written, tuple(sorted(range(len(first)), key=lambda n: first[n])))
-    starts = tuple(0 if a.array is not None else a.start if a.length else 0 for a in key.axes)
-    steps = tuple(1 if a.array is not None else a.step for a in key.axes)
+    starts, steps, _ = spans(key, x.shape)
     if written.shape == x.shape and all(d == 1 for d in steps):
         return written
     return update_slice(x, written, starts, steps)

@@ -14,6 +14,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.failures import fail_if, is_caught
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
@@ -45,8 +46,8 @@ class Axis:
 @final
 @frozen
 class Key:
-    """A key by axis. `order` has an axis number per result axis, None for a new axis, and "index"
-    where an index array stands."""
+    """A key by axis. `order` has an axis number per result axis, None for a new axis, "index" where an index array
+    stands, and Ellipsis for one of no axes, which stands between index arrays all the same."""
 
     axes: tuple[Axis, ...]
     order: tuple[Any, ...]
@@ -56,6 +57,16 @@ class Key:
     def is_basic(self) -> bool:
         """Whether the result is a view."""
         return all(a.array is None for a in self.axes)
+
+    @property
+    def indexed(self) -> tuple[int, ...]:
+        """The axes that have index arrays."""
+        return tuple([n for n, a in enumerate(self.axes) if a.array is not None])
+
+    @property
+    def first(self) -> tuple[int, ...]:
+        """All axes, those that have index arrays first."""
+        return (*self.indexed, *[n for n, a in enumerate(self.axes) if a.array is None])
 
 
 @final
@@ -104,13 +115,15 @@ def parse(key: Any, type: Type) -> Key:
         raise index_error("an index can only have a single ellipsis ('...')")
     where = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
     has_ellipsis = where < len(items)
-    items[where : where + 1] = [slice(None)] * (type.rank - used)
+    others = [k for k in items if k is not None and k is not Ellipsis]
+    has_array = any([not isinstance(k, slice) and not is_scalar_index(k) for k in others])
+    has_mark = has_ellipsis and has_array and used == type.rank
+    items[where : where + 1] = [Ellipsis] if has_mark else [slice(None)] * (type.rank - used)
     axes: list[Axis] = []
     order: list[Any] = []
-    has_array = any(not isinstance(k, slice) and k is not None and not is_scalar_index(k) for k in items)
     for k in items:
-        if k is None:
-            order.append(None)
+        if k is None or k is Ellipsis:
+            order.append(k)
         elif is_mask(k):
             if k.ndim == 0:
                 error = UnsupportedError("a single bool as an index is not supported", hint="x[None] is x[True]")
@@ -128,9 +141,12 @@ def parse(key: Any, type: Type) -> Key:
 
 
 def plain_index(k: Any) -> Any:
-    """One item of a key: None, Ellipsis, a slice, an int, a NumPy array, or a traced integer array."""
+    """One item of a key: None, Ellipsis, a slice, an int, a NumPy array, or a traced integer array, of places of which
+    the number may be unknown."""
     if k is None or k is Ellipsis:
         return k
+    if isinstance(k, Bounded):
+        return of_places(k)
     if type(k) is slice:
         parts = [None if p is None else _static(p) for p in (k.start, k.stop, k.step)]
         return slice(*parts)
@@ -138,9 +154,7 @@ def plain_index(k: Any) -> Any:
         return np.asarray(k)
     if isinstance(k, TracedArray):
         if k.concrete is None:
-            if k.type.kind not in "iu":
-                raise index_error(f"arrays used as indices must be of integer or boolean type, got {k.type}", WHOLE)
-            return k
+            return of_places(k)
         k = k.concrete
     elif is_sequence(k) or isinstance(k, range):
         made = as_traced(list(k)) if len(k) else None
@@ -156,6 +170,14 @@ def plain_index(k: Any) -> Any:
     if array.dtype != bool and array.dtype.kind not in "iu":
         raise index_error(f"arrays used as indices must be of integer or boolean type, got {array.dtype}", WHOLE)
     return array if array.dtype == bool else array.astype(np.int64)
+
+
+def of_places(k: Any) -> Any:
+    """An array of the program as an item of a key; IndexRangeError unless it is one of places."""
+    if k.dtype.kind not in "iu":
+        text = k.text if isinstance(k, Bounded) else k.type
+        raise index_error(f"arrays used as indices must be of integer or boolean type, got {text}", WHOLE)
+    return k
 
 
 def is_mask(k: Any) -> bool:
@@ -181,10 +203,43 @@ def axis_of_key(k: Any, n: int, axis: int, type: Type, *, is_array: bool) -> Axi
         if is_caught(IndexError):
             k = with_kind(_inside(cast_value(k.value, INT), n, axis), Kind(Type(INT, k.shape), is_scalar=not k.shape))
         return Axis(array=k) if is_array or k.shape else Axis(wrapped(k.value, n), 1, 1, is_dropped=True)
+    if isinstance(k, Bounded):
+        return Axis(array=k)
     if k.size and not (-n <= k.min() and k.max() < n):
         bad = k[(k < -n) | (k >= n)][0]
         raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
     return Axis(array=np.where(k < 0, k + n, k))
+
+
+def spans(key: Key, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Starts, steps and lengths of what a key shows of each axis before index arrays take from it."""
+    rows = [
+        (0, 1, n) if a.array is not None else (a.start if a.length else 0, a.step, a.length)
+        for a, n in zip(key.axes, shape, strict=True)
+    ]
+    return tuple([r[0] for r in rows]), tuple([r[1] for r in rows]), tuple([r[2] for r in rows])
+
+
+def result_order(key: Key, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How gathered axes (index axes first, `rank` of them, then kept ones) become the result's:
+    an order of axes, and where new axes go."""
+    at_index = [n for n, o in enumerate(key.order) if o == "index"]
+    is_together = at_index == list(range(at_index[0], at_index[-1] + 1))
+    kept = [o for o in key.order if isinstance(o, int)]
+    before = [o for o in key.order[: at_index[0]] if isinstance(o, int)] if is_together else []
+    index_axes = list(range(rank))
+    at = {o: rank + n for n, o in enumerate(sorted(kept))}
+    order = [at[o] for o in before] + index_axes + [at[o] for o in kept if o not in before]
+    outer = [o for n, o in enumerate(key.order) if o != "index" or n == at_index[0]] if is_together else [
+        "index", *(o for o in key.order if o != "index")
+    ]  # fmt: skip
+    new: list[int] = []
+    position = 0
+    for o in outer:
+        if o is None:
+            new.append(position)
+        position += rank if o == "index" else o is not Ellipsis
+    return tuple(order), tuple(new)
 
 
 def _inside(i: Value, n: int, axis: int) -> Value:

@@ -8,17 +8,25 @@ from typing import Any, cast
 import numpy as np
 
 from pliant.core.build import trace
-from pliant.core.ir import Value, Values
-from pliant.errors import NOWHERE
-from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, padded, whole_of
+from pliant.core.ir import Value, Values, const
+from pliant.core.origin import here
+from pliant.errors import NOWHERE, ShapeError
+from pliant.frontend.array import TracedArray, fresh, view
+from pliant.frontend.bounded import Bounded, bounded, common_extents, extents_of, filled, operand, padded, whole_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value
-from pliant.frontend.keys import items_of, wrapped
-from pliant.frontend.sizes import Size
+from pliant.frontend.keys import Key, index_error, items_of, parse, result_order, spans, wrapped
+from pliant.frontend.sizes import Size, size_of
+from pliant.frontend.view import PermuteLens, SliceLens
+from pliant.ops.bits import logical_or
+from pliant.ops.compare import equal, minimum
+from pliant.ops.elementwise import add
+from pliant.ops.ensure import ensure
 from pliant.ops.index import ScatterSet
 from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
+from pliant.ops.select import select
+from pliant.ops.shape import iota
 
 xp: Any = np
 
@@ -28,57 +36,113 @@ def has_places(key: Any) -> bool:
     return any([isinstance(k, Bounded) for k in items_of(key)])
 
 
-def parted(x: Any, key: Any) -> tuple[Any, int, tuple[Any, ...], tuple[Any, ...]]:
-    """The view of x with the axes that have places in a key at the front; how many there are before them; the places;
-    and what the key says of the axes after them."""
-    items = items_of(key)
-    lead = next(n for n, k in enumerate(items) if type(k) is not slice)
-    ends = [n for n, k in enumerate(items[lead:], lead) if k is None or k is Ellipsis or type(k) is slice]
-    places, rest = items[lead : min(ends, default=None)], items[min(ends, default=len(items)) :]
-    if not has_places(places) or has_places(rest):
-        raise next(k for k in items if isinstance(k, Bounded)).refused("indexing by it beside other indices")
-    if lead:
-        axes = tuple(range(lead, lead + len(places)))
-        x = xp.moveaxis(x[items[:lead]], axes, tuple(range(len(places))))
-    return x, lead, places, rest
-
-
 def found(x: TracedArray, key: Any) -> Any:
     """`x[key]` where there are such places in the key."""
-    part, lead, places, rest = parted(x, key)
-    made = taken(*in_line(part, places))
-    if lead:
-        made = xp.transpose(made, (*range(1, lead + 1), 0, *range(lead + 1, made.ndim)))
-    return made[(*[slice(None)] * (lead + 1), *rest)] if rest else made
+    part, places, parsed = parted(x, key)
+    line, flat = in_line(part, places)
+    made = taken(line, flat)
+    order, new = result_order(parsed, len(extents_of(flat)))
+    made = xp.transpose(made, order)
+    whole = iter([slice(None)] * len(order))
+    return made[tuple([None if n in new else next(whole) for n in range(len(order) + len(new))])] if new else made
 
 
 def put_all(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y` where there are such places in the key."""
-    part, lead, places, rest = parted(x, key)
-    if any([k != slice(None) for k in rest]) or (lead and np.ndim(y)):
-        raise next(k for k in places if isinstance(k, Bounded)).refused("assignment to places by")
+    part, places, parsed = parted(x, key)
     line, flat = in_line(part, places)
-    put_at(line, flat, y)
+    put_at(line, flat, _as_taken(y, *result_order(parsed, len(extents_of(flat)))))
     if line.storage is not x.storage:
         part[...] = xp.reshape(line, part.shape)
 
 
-def in_line(x: Any, parts: tuple[Any, ...]) -> tuple[TracedArray, Bounded]:
+def parted(x: TracedArray, key: Any) -> tuple[TracedArray, list[Any], Key]:
+    """The view of x that slices of a key leave, with the axes that have places in it at the front; these places, which
+    broadcast together; and the key."""
+    parsed = parse(key, x.type)
+    lens = SliceLens(*spans(parsed, x.shape))
+    part = view(x, lens, PermuteLens(parsed.first))
+    return part, beside([parsed.axes[n].array for n in parsed.indexed]), parsed
+
+
+def _as_taken(y: Any, order: tuple[int, ...], new: tuple[int, ...]) -> Any:
+    """What is assigned to `x[key]`, with its axes as those of `part[places]`; those of x[key] are in `order`, beside
+    new ones."""
+    y = operand(y)
+    rank, given = len(order) + len(new), extents_of(y)
+    more = len(given) - rank
+    ones = [*range(more), *[n + more for n in new if n + more >= 0]]
+    if any([given[n] != 1 for n in ones]):
+        text = y.text if isinstance(y, Bounded) else y.type
+        raise ShapeError(
+            f"shape mismatch: {text} could not be broadcast to what the key selects, of {rank} axes",
+            hint="axes of y before those, and where the key has None, are of one element",
+        ).at(("written here", here()))
+    if not given or (not new and more <= 0 and order == tuple(range(rank))):
+        return y
+    y = y[tuple([0 if n in ones else slice(None) for n in range(len(given))])]
+    y = y[(*[None] * (len(order) - y.ndim), ...)]
+    return xp.transpose(y, tuple(sorted(range(len(order)), key=lambda n: order[n])))
+
+
+def beside(places: Sequence[Any]) -> list[Any]:
+    """Arrays of places as operands that broadcast together: of one that has, when the program runs, a single place
+    along an axis, there are as many as others have. The error then, unless they fit."""
+    made, rank = list(places), max([len(extents_of(k)) for k in places])
+    for axis in range(-rank, 0):
+        along = [k for k in made if len(extents_of(k)) >= -axis]
+        extents = list(dict.fromkeys([n for k in along if (n := extents_of(k)[axis]) != 1]))
+        known = [n for n in extents if isinstance(n, int)]
+        if len(known) > 1:
+            counts = " and ".join(map(str, known))
+            raise index_error(f"shape mismatch: index arrays of {counts} places along an axis do not fit together")
+        if len(extents) > 1 and known != [0]:
+            n = known[0] if known else _common(extents)
+            limit = known[0] if known else max([whole_of(k).shape[axis] for k in along])
+            made = [_repeated(k, axis, n, limit) for k in made]
+    return made
+
+
+def _common(extents: Sequence[Any]) -> Size:
+    """How many places there are along an axis where one alone is repeated."""
+    value = extents[0].value
+    for n in extents[1:]:
+        value = select(equal(value, const(1, "i64")), n.value, value)
+    return size_of(fresh(value))
+
+
+def _repeated(k: Any, axis: int, n: Any, limit: int) -> Any:
+    """Places of which there are n along an axis, or one that stands for all; at most `limit`."""
+    own = extents_of(k)
+    if len(own) < -axis or own[axis] in (1, n):
+        return k
+    whole, count, one = whole_of(k), size_of(own[axis]).value, const(1, "i64")
+    is_one = equal(count, one)
+    fits = logical_or(is_one, equal(count, size_of(n).value))
+    last = const(max(whole.shape[axis] - 1, 0), "i64")
+    place = select(is_one, const(0, "i64"), minimum(iota(limit), last))
+    place = ensure(place, select(fits, const(0, "i64"), add(count, one)), "places")
+    extents = [*own]
+    extents[axis] = n
+    return bounded(xp.take(whole, fresh(place, is_array=True), axis), extents)
+
+
+def in_line(x: TracedArray, places: Sequence[Any]) -> tuple[TracedArray, Any]:
     """An array, and places along its first axis; axes for which there is a place each become one."""
-    first = next(k for k in parts if isinstance(k, Bounded))
-    if not all([isinstance(k, Bounded) or as_traced(k).type.kind in "iu" for k in parts]) or len(parts) > x.ndim:
-        raise first.refused("indexing by it beside other indices")
-    if len(parts) == 1:
-        return x, first
+    if len(places) == 1:
+        return x, places[0]
     flat: Any = 0
-    for k, n in zip(parts, x.shape, strict=False):
-        places = xp.where(k < 0, k + n, k)
-        flat = xp.where((places < 0) | (places >= n) | (flat < 0), -NOWHERE, flat * n + places)
-    return xp.reshape(x, (-1, *x.shape[len(parts) :])), flat
+    for k, n in zip(places, x.shape, strict=False):
+        at = operand(k).astype("i8")
+        at = xp.where(at < 0, at + n, at)
+        flat = xp.where((at < 0) | (at >= n) | (flat < 0), -NOWHERE, flat * n + at)
+    return xp.reshape(x, (-1, *x.shape[len(places) :])), flat
 
 
-def taken(x: TracedArray, key: Bounded) -> Any:
+def taken(x: TracedArray, key: Any) -> Any:
     """`x[key]` where it is known only at run time how many indices there are."""
+    if not isinstance(key, Bounded):
+        return x[key]
     if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
         raise key.refused("indexing by")
     made = Bounded(x[filled(key, 0)], (*key.extents, *x.shape[1:]))
@@ -86,12 +150,19 @@ def taken(x: TracedArray, key: Bounded) -> Any:
     return Bounded(filled(made, 0), made.extents)
 
 
-def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
+def put_at(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y` where it is known only at run time how many indices there are."""
+    if not isinstance(key, Bounded):
+        if not isinstance(y, Bounded):
+            x[key] = y
+            return
+        key = Bounded(key, key.shape)
     if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
         raise key.refused("assignment to places by")
-    row = x.type.row
-    if len(extents_of(y)) > len(row.shape):
+    row, extents = x.type.row, extents_of(y)
+    if isinstance(y, Bounded) and any([isinstance(n, Size) for n in extents[-len(row.shape) or len(extents) :]]):
+        raise y.refused("x[places] = y, of rows of y")
+    if len(extents) > len(row.shape):
         first = (y if isinstance(y, Bounded) else as_traced(y))[(..., *(0,) * len(row.shape))]
         key = Bounded(key.whole, common_extents("an assignment", (key, first)))
     shape = *key.whole.shape, *row.shape
