@@ -9,22 +9,25 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, filled
+from pliant.errors import ShapeError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded, extents_of, filled
 from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
 from pliant.frontend.kinds import is_of
 from pliant.frontend.listed import positions
 from pliant.frontend.ranks import count, dealt, ranks
 from pliant.frontend.selection import Selection, spread
+from pliant.frontend.sizes import Size
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import add
 from pliant.ops.ensure import ensure
 from pliant.ops.index import gather
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, reshape
+from pliant.ops.shape import broadcast, permute, reshape
+
+xp: Any = np
 
 Part = tuple[TracedArray, TracedArray, int]
 
@@ -97,44 +100,63 @@ def _axis_of_item(x: TracedArray, items: tuple[Any, ...], n: int) -> int:
 
 def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
     """x with `x[mask] = y` done; the axes of the mask are those of x from `axis` on."""
-    wide = broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))
+    rest = len(x.shape) - axis - len(mask.shape)
     if isinstance(y, Selection):
-        if y.mask.value is mask and y.axis == axis and y.is_spread:
-            return select(wide, with_type(y.whole.value, x.type), x)
+        if y.mask.value is mask and y.axis <= axis and y.rest == rest and y.is_spread:
+            return select(_wide(mask, x, axis), broadcast_value(with_type(y.whole.value, x.type), x.shape), x)
         y = y.listed
-    if isinstance(y, Bounded):
-        return select(wide, broadcast_value(_dealt(mask, y, x, axis), x.shape), x)
-    value = at_places(mask, stored(y, x.dtype), x.shape, axis)
-    return select(wide, broadcast_value(value, x.shape), x)
+    value = _dealt(mask, y, x, axis) if isinstance(y, Bounded) else at_places(mask, stored(y, x.dtype), x.shape, axis)
+    return select(_wide(mask, x, axis), broadcast_value(value, x.shape), x)
+
+
+def _wide(mask: Value, x: Value, axis: int) -> Value:
+    """A mask for each element of x."""
+    return broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))
 
 
 def _dealt(mask: Value, y: Bounded, x: Value, axis: int) -> Value:
     """The rows of an array of as many as a mask selects, each at its place."""
-    if axis:
-        raise y.refused("x[:, mask] = y, of y")
     rank = len(mask.shape)
-    if y.ndim != 1 + len(x.shape) - rank:
-        raise y.refused("x[mask] = y, where y has not an axis for each of x[mask],")
-    given, wanted, none = as_traced(y.shape[0]).value, count(mask), const(0, "i64")
+    rows = _rows_first(y, len(x.shape) - rank + 1, axis)
+    if any([isinstance(n, Size) for n in rows.extents[1:]]):
+        raise y.refused("x[mask] = y, of rows of y")
+    given, wanted, none = as_traced(rows.shape[0]).value, count(mask), const(0, "i64")
     is_one = equal(given, const(1, "i64"))
     code = select(logical_or(is_one, equal(given, wanted)), none, add(wanted, 1))
-    row = broadcast_value(stored(filled(y, 0), x.dtype), (y.whole.shape[0], *x.shape[rank:]))
+    shape = rows.whole.shape[0], *rows.whole.shape[1 : axis + 1], *x.shape[axis + rank :]
+    row = broadcast_value(stored(filled(rows, 0), x.dtype), shape)
     flat = logical_and(reshape(mask, (mask.type.size,)), broadcast(logical_not(is_one), (mask.type.size,), ()))
     order = ensure(select(flat, ranks(mask), none), code, "assigned_some")
-    return reshape(gather(row, order), (*mask.shape, *x.shape[rank:]))
+    return _placed(reshape(gather(row, order), (*mask.shape, *shape[1:])), rank, axis)
 
 
 def at_places(mask: Value, value: Value, shape: tuple[int, ...], axis: int = 0) -> Value:
     """What `x[mask] = value` writes to each place of x: the same for all, or one row after the other."""
-    rest = shape[axis + len(mask.shape) :]
+    rank = len(mask.shape)
+    rest = shape[axis + rank :]
     if value.type.size == 1:
         return reshape(value, ())
-    same = spread(value.shape, len(mask.shape), len(rest))
+    same = spread(value.shape, rank, len(rest))
     if same is not None:
         return reshape(value, same)
-    if axis:
-        raise UnsupportedError(
-            "values for each element that a mask selects, behind other axes, are not supported",
-            hint="move its axes to the front: np.moveaxis(x, …)[mask] = …",
-        ).at(("here", here()))
-    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)), "rows" if rest else "assigned")
+    rows = _rows_first(fresh(value, is_array=True), len(shape) - rank + 1, axis).value
+    rows = broadcast_value(rows, (*rows.shape[: axis + 1], *rest))
+    return _placed(dealt(mask, rows, "rows" if axis or rest else "assigned"), rank, axis)
+
+
+def _rows_first(y: Any, rank: int, axis: int) -> Any:
+    """What is assigned to `x[:, mask]`, which has so many axes, with that of the mask at the front."""
+    more, given = y.ndim - rank, extents_of(y)
+    if any([n != 1 for n in given[: max(more, 0)]]):
+        text = y.text if isinstance(y, Bounded) else y.type
+        message = f"could not broadcast {text} to what a mask selects, of {rank} axes"
+        raise ShapeError(message, hint="axes before those are of one element").at(("written here", here()))
+    if more > 0:
+        y = y[(0,) * more]
+    return xp.moveaxis(y[(*[None] * -more, ...)] if more < 0 else y, axis, 0) if axis else y
+
+
+def _placed(rows: Value, rank: int, axis: int) -> Value:
+    """Rows at the places of a mask, whose axes go behind those that were before them."""
+    order = (*range(rank, rank + axis), *range(rank), *range(rank + axis, len(rows.shape)))
+    return permute(rows, order) if axis else rows

@@ -90,13 +90,13 @@ class Selection(Shown):
         if wholes is None or any([whole is None for whole in wholes]):
             return getattr(ufunc, method)(*all_listed(args), **all_listed(kwargs))
         made = ufunc(*wholes)
-        parts = tuple(self.like(m) for m in as_tuple(made))
+        parts = tuple([Selection(m, self.mask, m.ndim - self.rest - self.mask.ndim) for m in as_tuple(made)])
         return parts if isinstance(made, tuple) else parts[0]
 
     def _whole_of(self, other: Any) -> Any:
         """An operand at all places: another selection by the same mask, or a number; None for others."""
         if isinstance(other, Selection):
-            return other.whole if self._is_beside(other) and other.is_spread else None
+            return other.whole if self._is_along(other) and other.is_spread else None
         if isinstance(other, Bounded) or np.ndim(other) > self.whole.ndim - self.mask.ndim + 1:
             return None
         if not np.ndim(other):
@@ -108,6 +108,15 @@ class Selection(Shown):
             return None
         rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]  # an element for each one
         return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows), "operands"), is_array=True)
+
+    @property
+    def rest(self) -> int:
+        """How many axes there are after those of the mask."""
+        return self.whole.ndim - self.axis - self.mask.ndim
+
+    def _is_along(self, other: Selection) -> bool:
+        """Whether another broadcasts to elements at the same places: their axes are the same from the last one on."""
+        return other.mask.value is self.mask.value and other.rest == self.rest
 
     def _is_beside(self, other: Any) -> bool:
         """Whether another has elements at the same places."""
