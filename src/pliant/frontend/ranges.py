@@ -39,13 +39,18 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) 
     if most is None:
         raise unbounded("np.arange", count)
     numbers = fresh(iota(most), is_array=True) * step + traced(start)
-    to = short(dtype) if dtype is not None else result_dtype(*parts)
+    to = short(dtype) if dtype is not None else _dtype_of(parts)
     return bounded(fresh(cast_value(numbers.value, to), is_array=True), (count,))
+
+
+def _dtype_of(parts: Sequence[TracedArray]) -> str:
+    """The dtype of a range: as of such numbers and of one of NumPy's default integers, which are no shorter."""
+    return result_dtype(*parts, as_traced(np.int64(0)))
 
 
 def _arange_of_floats(parts: list[TracedArray], dtype: Any) -> Any:
     """np.arange of real numbers that are not all integers, as NumPy computes it: by the first two elements."""
-    to = short(dtype) if dtype is not None else result_dtype(*parts)
+    to = short(dtype) if dtype is not None else _dtype_of(parts)
     if not 1 <= len(parts) <= 3 or any([p.shape or p.type.kind not in "iuf" for p in parts]) or to[0] != "f":
         return None
     start, stop, step = bounds_of(parts, as_traced(0), as_traced(1))

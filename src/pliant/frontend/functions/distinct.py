@@ -53,9 +53,15 @@ def unique(
 def _unique_rows(ar: Any, wanted: list[bool], axis: Any) -> Any:
     """The parts of an array along an axis that differ, in the order of their elements."""
     parts = xp.moveaxis(as_traced(ar), integer_of(axis), 0)
+    if not parts.shape[0]:
+        none = [fresh_concrete(np.zeros(0, np.int64)) for w in wanted if w]
+        made = fresh(as_traced(ar).value, is_array=True)
+        return (made, *none) if none else made
     rows = parts.reshape(parts.shape[0], -1)
     if rows.type.kind == "c" or not rows.size:
-        raise unsupported("np.unique of complex numbers, or of no elements, along an axis", "take it of each part")
+        raise unsupported(
+            "np.unique of complex numbers, or of lines of no elements, along an axis", "take it of each part"
+        )
     order = xp.lexsort(rows.T[::-1])
     values = rows[order]
     first = xp.concatenate((xp.ones(1, bool), (values[1:] != values[:-1]).any(1)))

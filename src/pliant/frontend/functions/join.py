@@ -34,7 +34,7 @@ from pliant.frontend.functions.common import (
 )
 from pliant.frontend.functions.pieces import Run, put_together
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.kinds import as_tuple, is_array
 from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
 from pliant.ops.block import read_block, update_block
@@ -178,8 +178,17 @@ def tile(A: Any, reps: Any) -> TracedArray:
 def repeat(a: Any, repeats: Any, axis: Any = None) -> TracedArray:
     """np.repeat; how often must be known while tracing."""
     x = array_of(solid(a)) if axis is not None else ravel(solid(a))
-    at, times = axis_of(0 if axis is None else axis, x.ndim), np.asarray(known(repeats, "repeats="))
+    at, given = axis_of(0 if axis is None else axis, x.ndim), known(repeats, "repeats=")
+    times = np.asarray(given) if is_array(given) else np.array(given, np.int64)
+    if not np.can_cast(times.dtype, np.int64, "safe"):
+        message = f"Cannot cast array data from {times.dtype!r} to dtype('int64') according to the rule 'safe'"
+        raise DTypeError(message, hint="repeats.astype(int) makes integers").at(("here", here()))
     if times.ndim and times.size != 1:
+        if times.shape != (x.shape[at],):
+            message = f"operands could not be broadcast together with shape ({x.shape[at]},) {times.shape}"
+            raise ShapeError(message, hint="repeats= is one number, or one for each element").at(("here", here()))
+        if (times < 0).any():
+            raise ShapeError("repeats may not contain negative values").at(("here", here()))
         places = np.repeat(np.arange(x.shape[at]), times)
         return along(x, places, at)
     count = int(times.reshape(()))

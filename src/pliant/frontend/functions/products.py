@@ -217,16 +217,19 @@ def _sequences(build: Callable[..., Value], a: Any, v: Any, mode: Any, name: str
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """np.polyval, by Horner's rule; p is a sequence of coefficients, x numbers."""
+    """np.polyval, by Horner's rule; p is a sequence of coefficients, or of arrays of them, x numbers."""
     coefficients, at = promoted(p, x)
     if not coefficients.shape:
         raise DTypeError(f"np.polyval: expected a sequence of coefficients, got {coefficients.type}").at(
             ("here", here())
         )
+    row = coefficients.shape[1:]
+    if coefficients.shape[0]:
+        at = broadcast_value(at, broadcast_shapes(at.shape, row))
     y = broadcast_value(value_of(0, at.dtype), at.shape)
     for i in range(coefficients.shape[0]):
-        c = reshape(slice_axis(coefficients, 0, i, 1), ())
-        y = add(mul(y, at), c)
+        c = reshape(slice_axis(coefficients, 0, i, 1), row)
+        y = add(mul(y, at), broadcast_value(c, at.shape) if row else c)
     return fresh(y)
 
 

@@ -1,0 +1,76 @@
+"""Arguments that NumPy's functions take as well: arrays of coefficients, of no elements, numbers of few bits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import DTypeError, ShapeError
+from pliant.testing import check_gradient
+
+ROWS = np.cos(np.arange(6.0)).reshape(3, 2)
+
+
+@pytest.mark.parametrize(("p", "x"), [(ROWS, 2.0), (ROWS, ROWS[0]), (ROWS, ROWS[:, :1]), (ROWS[:0], ROWS[0])])
+def test_polynomials_are_evaluated_for_rows_of_coefficients(p: Any, x: Any) -> None:
+    made = pliant.jit(np.polyval)
+    for factor in (1, 2):
+        np.testing.assert_allclose(made(p * factor, x), np.polyval(p * factor, x), rtol=1e-15, strict=True)
+    check_gradient(lambda p, x: np.sum(np.exp(np.polyval(p, x))), p, x)
+
+
+def test_rows_of_coefficients_that_do_not_fit_are_an_error() -> None:
+    with pytest.raises(ShapeError, match="broadcast"):
+        pliant.jit(np.polyval)(ROWS, np.ones(3))
+
+
+def test_nothing_is_repeated() -> None:
+    f = pliant.jit(lambda x: (np.repeat(x, []), np.repeat(x[:, None], (), axis=0)))
+    np.testing.assert_array_equal(pliant.jit(lambda x: np.repeat(x, [2.0, 1.0]))(ROWS[0]), np.repeat(ROWS[0], [2, 1]))
+    for made, wanted in zip(f(np.zeros(0)), (np.zeros(0), np.zeros((0, 1))), strict=True):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("times", "error", "text"),
+    [
+        (
+            lambda: np.array([1.0, 2.0, 3.0]),
+            DTypeError,
+            r"Cannot cast array data from dtype\('float64'\) to dtype\('int64'\)",
+        ),
+        (lambda: [1, 2], ShapeError, r"operands could not be broadcast together with shape \(3,\) \(2,\)"),
+        (lambda: [1, -2, 0], ShapeError, "repeats may not contain negative values"),
+    ],
+)
+def test_what_repeats_cannot_be_is_said(times: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        np.repeat(np.arange(3.0), times())
+    with pytest.raises(error, match=text):
+        pliant.jit(lambda x: np.repeat(x, times()))(np.arange(3.0))
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((0, 3), 0), ((0, 3, 2), 0), ((3, 0), 1), ((2, 0, 3), -2)])
+def test_lines_of_which_there_are_none_are_unique(shape: tuple[int, ...], axis: int) -> None:
+    def f(x: Any) -> Any:
+        first = np.unique(x, axis=axis)
+        return (first, *np.unique(x, True, False, True, axis=axis))
+
+    for made, wanted in zip(pliant.jit(f)(np.zeros(shape)), f(np.zeros(shape)), strict=True):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "f4", "f8", "i8"])
+@pytest.mark.parametrize(
+    "f", [lambda x: np.arange(x[1], x[4]), lambda x: np.arange(x[4]), lambda x: np.arange(x[1], x[5], 2)]
+)
+def test_ranges_have_the_dtype_of_integers_at_least(f: Callable[[Any], Any], dtype: str) -> None:
+    compiled = pliant.jit(f)
+    for x in (np.arange(6).astype(dtype), (np.arange(6) + 3).astype(dtype)):
+        with warnings.catch_warnings(action="ignore"):
+            np.testing.assert_array_equal(compiled(x), f(x), strict=True)
