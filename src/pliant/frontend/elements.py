@@ -13,7 +13,7 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
-from pliant.frontend.control.ornone import OrNone, place_or_error
+from pliant.frontend.control.ornone import place_or_error
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import own_item
@@ -76,7 +76,7 @@ class Elements(ABC):
         """`holder[key]` of Python's containers, whatever a subclass makes of it."""
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.item(one, key))
-        if type(key) is OrNone and is_of(holder, list | tuple):
+        if is_of(holder, list | tuple):
             key = place_or_error(key)
         if is_of(holder, list | tuple) and is_table(holder, key):
             self.counted(holder)

@@ -20,7 +20,7 @@ from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.objects import is_kept
-from pliant.frontend.control.ornone import OrNone, place_or_error
+from pliant.frontend.control.ornone import place_or_error
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
@@ -50,8 +50,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if method is not None:
         method(key, value)
         return
-    if kind is list and type(key) is OrNone:
-        key = place_or_error(key)
+    key = place_or_error(key) if kind is list else key
     if kind is list and is_tracing() and current().outermost.rows:
         row = row_of(holder)
         if row is not None and not lists.is_slice(key) and write(row, key, value):
