@@ -242,7 +242,9 @@ def record_part(root: Root, recorder: Recorder, at_point: Index) -> None:
 
 def record_fill(step: Fill, fusion: Fusion, sites: list[Site], ranges: Ranges) -> None:
     """Record the statements of a filling rule."""
-    recorder = Recorder({v: fusion.buffers[v] for v in step.leaves}, sites, step.body, ranges, fusion.limits)
+    begun = {step.node.args[0]: step.copied} if step.copied else {}  # perhaps in another shape
+    read = {v: fusion.buffers[v] for v in step.leaves}
+    recorder = Recorder({**read, **begun}, sites, step.body, ranges, fusion.limits)
     recorder.node, recorder.early, recorder.lengths = step.node, step.early, step.lengths
     fill = fill_of(step.node.op)
     assert fill

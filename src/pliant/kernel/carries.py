@@ -17,6 +17,7 @@ from pliant.ops.block import BlockWrite
 from pliant.ops.cond import Cond
 from pliant.ops.index import Scatter
 from pliant.ops.loop import Loop
+from pliant.ops.shape import Reshape
 from pliant.ops.tape import Record, Rewind
 from pliant.ops.update import Window
 from pliant.ops.while_loop import WhileLoop
@@ -44,10 +45,10 @@ def owners(fn: Function, carries: Pairs) -> Pairs:
 
 
 def origin_of(value: Value) -> Value | None:
-    """The parameter that a value is an updated version of, if it is one."""
+    """The parameter that a value is an updated version of, perhaps in another shape, if it is one."""
     while not isinstance(value.op, Param):
         match value.op:
-            case Scatter() | Window() | BlockWrite():
+            case Scatter() | Window() | BlockWrite() | Reshape():
                 value = value.args[0]
             case Cond() as op:
                 found = [origin_of(fn.results[value.index]) for fn in op.branches]

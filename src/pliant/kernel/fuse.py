@@ -149,15 +149,15 @@ class Fusion:
             is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
             if is_long or is_seen:
                 self.materialise(a)
-        if is_write and (isinstance(first.op, Reshape) or (self.homes and self.cost(first))):
-            self.materialise(first)  # in the memory of what it shows, if that is free; there it is left if this fails
+        base = self.shown(first) if is_write else self.buffers.get(first)
+        if base is None and is_write and (isinstance(first.op, Reshape) or (self.homes and self.cost(first))):
+            base = self.materialise(first)  # where it is left if this fails
         looked = self.looked(node.values[0])
         limits = [n for lengths in (looked, *[lengths for lengths, _ in ends.values()]) for n in lengths if n]
         leaves = self.reached([*node.args, *limits])
         fill = Fill(node, out, frozenset(leaves), early=early, lengths=looked)
-        is_alone = is_write or first not in self.reached(rest)
-        if first in leaves and self.buffers[first].type == out.type and is_alone:
-            fill.copied = self.buffers[first]
+        if base and first.type == out.type and (is_write or first not in self.reached(rest)):
+            fill.copied = base
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
 
@@ -194,9 +194,10 @@ class Fusion:
             found = [self.versions.of(v) for v in self.reached((u,))]
             if any([v is whole and n < count for v, n in found]):
                 self.materialise(u)  # of what the array held before it was written to
-        if x in self.buffers or is_merged(x):
-            base = self.materialise(x)
-        else:  # made for this alone
+        base = self.shown(x)
+        if base is None and is_merged(x):
+            base = self.materialise(x.args[0])
+        if base is None:  # made for this alone
             base = Buffer(x.type, x)
             alone = Root(x, None, base)
             self.place(alone, reach(alone, self.buffers))
@@ -206,6 +207,12 @@ class Fusion:
         lengths = tuple(node.op.lengths(bounds)) if isinstance(node.op, BlockWrite) else ()
         self.append(Nest(u.shape, [root], lengths), node, (root.buffer,), ())
         self.outside.update(leaves)
+
+    def shown(self, value: Value) -> Buffer | None:
+        """Where an array lies: in memory, or as another shape of one that is."""
+        while value not in self.buffers and isinstance(value.op, Reshape):
+            value = value.args[0]
+        return self.buffers.get(value)
 
     def nested(self, node: Node) -> None:
         """A primitive that holds functions: native if these are, else called on the host."""

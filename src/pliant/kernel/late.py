@@ -14,6 +14,7 @@ from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import Reduction
+from pliant.ops.shape import Reshape
 from pliant.ops.update import Window
 
 WRITES = Scatter | Window | BlockWrite
@@ -34,11 +35,21 @@ def overwritten_part(
         part = part.args[0]
     if len(uses.get(value, ())) < 2 or not isinstance(part.op, Gather | ReadBlock):
         return None
-    whole = part.args[0]
-    writes = {u for u in uses[whole] if isinstance(u.op, WRITES) and u.args[0] is whole}
+    shown = _shapes(part.args[0], uses)
+    writes = {u for whole in shown for u in uses.get(whole, ()) if isinstance(u.op, WRITES) and u.args[0] is whole}
     if not writes or (len(order) <= MOST and not _is_read_after(value, writes, order, uses, is_kept)):
         return None
     return part
+
+
+def _shapes(value: Value, uses: Mapping[Value, Sequence[Node]]) -> list[Value]:
+    """An array in all its shapes, which lie in one memory."""
+    while isinstance(value.op, Reshape):
+        value = value.args[0]
+    found = [value]
+    for x in found:
+        found += [u.values[0] for u in uses.get(x, ()) if isinstance(u.op, Reshape)]
+    return found
 
 
 def _is_read_after(

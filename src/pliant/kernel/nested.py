@@ -72,4 +72,5 @@ def updated_by_both(op: Cond) -> Pairs:
     origins = [[origin_of(r) for r in fn.results] for fn in op.branches]
     places = [[fn.params.index(v) if v else -1 for v in found] for fn, found in zip(op.branches, origins, strict=True)]
     same = [(p, r) for r, (p, q) in enumerate(zip(*places, strict=True)) if p == q >= 0]
+    same = [(p, r) for p, r in same if op.branches[0].params[p].type == op.branches[0].results[r].type]
     return [(p, r) for p, r in same if [q for q, _ in same].count(p) == 1]

@@ -148,7 +148,7 @@ class Recorder:
         buffer = self.buffers.get(value)
         if buffer is not None:
             self.reads.add(buffer)
-            found = self.emit(Load(buffer, offset_of(index, buffer.type.shape)))
+            found = self.emit(Load(buffer, offset_of(index, value.shape)))
             if value in self.ranges:
                 self.spans[found] = self.ranges[value]  # an index made of it is known by those of its terms
             return found

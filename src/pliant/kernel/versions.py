@@ -11,6 +11,7 @@ from typing import Final, final
 
 from pliant.core.ir import Node, Value
 from pliant.kernel.late import WRITES
+from pliant.ops.shape import Reshape
 
 FEW: Final = 16  # elements that cost next to nothing to keep
 
@@ -33,7 +34,9 @@ class Versions:
                     self.ends.setdefault((whole, count), n)
 
     def of(self, value: Value) -> tuple[Value, int]:
-        """What an array was before it was written to, and how often it was."""
+        """What an array was before it was written to, in whatever shape, and how often it was."""
+        while value not in self.written and isinstance(value.op, Reshape):
+            value = value.args[0]
         return self.written.get(value, (value, 0))
 
     def early(self, node: Node, in_memory: Container[Value]) -> list[Value]:
