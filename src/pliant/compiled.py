@@ -203,7 +203,10 @@ class Compiled:
 
     def _expect(self, entry: Entry, sample: Sample, given: list[Any], out: Any, outs: list[Any] | None) -> None:
         """Have native code answer calls like this one, if it is the second of its form: more will follow."""
-        if entry.native is None or (entry.program.prints and entry.program.failed is not None):  # it would run again
+        decided = entry.program.decided
+        if entry.native is None or (decided is not None and not decided.is_native):
+            return
+        if entry.program.prints and entry.program.failed is not None:  # it would run again
             return
         pairs = () if outs is None else entry.lies_in(sample.program.arguments(sample.leaves), outs)
         crooked = tuple([n for n, x in enumerate(sample.leaves) if is_array(x) and not x.flags.aligned])

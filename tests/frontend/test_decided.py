@@ -14,6 +14,7 @@ import pytest
 
 import pliant
 from pliant.errors import ReadOnlyError, RecompiledWarning, TracedValueError
+from pliant.frontend import decided
 
 X = np.array([3.25, 1.5, 2.0, 4.0, 5.0, 6.0])
 Y = np.array([2.25, 1.5, 2.5, 4.0, 5.0, 6.0])
@@ -316,3 +317,45 @@ def test_what_a_condition_guards_raises_nothing() -> None:
     compiled = pliant.jit(f)
     for k in (0, 5, 1, 5):
         assert compiled(np.array([2.0, 3.0]), np.array([k])) == f(np.array([2.0, 3.0]), np.array([k]))
+
+
+def counts(a: Any) -> Any:
+    found: dict[Any, int] = {}
+    for v in a:
+        found[v] = found.get(v, 0) + 1
+    return max(found.values())
+
+
+def met_again(a: Any) -> Any:
+    seen, again = set[Any](), 0
+    for v in a:
+        if v in seen:
+            again += 1
+        seen.add(v)
+    return again
+
+
+def counts_of_some(a: Any) -> Any:
+    return counts(a[1:])
+
+
+@pytest.mark.parametrize("f", [counts, met_again, counts_of_some])
+def test_as_many_numbers_are_decided_as_arrays_have_elements(
+    f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decided, "NUMBERS", 8)
+    monkeypatch.setattr(decided, "FEW", 4)
+    compiled = pliant.jit(f)
+    for k in (3, 3, 3, 7, 3, 7):
+        a = np.arange(50) % k
+        assert compiled(a) == f(a)
+
+
+def test_an_array_of_which_all_elements_are_decided_is_asked_for_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decided, "FEW", 4)
+    found = pliant.explain(counts, np.arange(50) % 3).decided
+    assert found is not None
+    assert [v.shape for v in found.fn.results] == [(50,)]
+    some = pliant.explain(counts_of_some, np.arange(50) % 3).decided
+    assert some is not None
+    assert (len(some.fn.results), found.is_native, some.is_native) == (49, True, False)

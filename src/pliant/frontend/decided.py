@@ -28,11 +28,13 @@ from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
 from pliant.frontend.tracing import Needs, Trace, current, thread
 from pliant.ops.loop import Loop
+from pliant.ops.shape import Reshape, Slice
 from pliant.ops.while_loop import WhileLoop
-from pliant.transforms.evaluate import run
+from pliant.transforms.evaluate import run, stepper
 
 MOST: Final = 64  # traces that are done again
-NUMBERS: Final = 1 << 12  # of one program
+NUMBERS: Final = 1 << 12  # of one program, or as many as its arrays have elements
+FEW: Final = 256  # numbers that native code makes: of more, it would take LLVM long
 BYTES: Final = 1 << 30  # of what leads to them
 KINDS: Final = "biu"  # of dtypes that can be decided
 
@@ -49,8 +51,16 @@ class Decided:
 
     @cached_property
     def run(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
-        """Code for the numbers, from the program's arguments."""
-        return Decided.compiled(self.fn)
+        """What makes the numbers of the program's arguments: native code, if it is short."""
+        if self.is_native:
+            return Decided.compiled(self.fn)
+        step = stepper(self.fn, np)
+        return lambda arrays: step(tuple(arrays))
+
+    @cached_property
+    def is_native(self) -> bool:
+        """Whether native code makes them."""
+        return len(self.contents) <= FEW or any([_has_loops(n) for n in self.fn.nodes])
 
     def __str__(self) -> str:
         return "\n  ".join([_told(v, x) for v, x in zip(self.fn.results, self.contents, strict=True)])
@@ -58,7 +68,8 @@ class Decided:
     def holds(self, arrays: Sequence[Any]) -> bool:
         """Whether they are the same for other arguments."""
         try:
-            found = self.run(arrays)
+            with np.errstate(all="ignore"):
+                found = self.run(arrays)
         except (IndexError, ValueError, ArithmeticError):  # what leads to a number in this program may fail in others
             return False
         return all([np.array_equal(x, y) for x, y in zip(found, self.contents, strict=True)])
@@ -173,7 +184,12 @@ class Deciding:
     def _is_small(self, value: Value) -> bool:
         """Whether one number more can be found out: a loop of Python's may have no end."""
         more = sum([v.type.bytes for n in _new(value, self.contents) for v in n.values])
-        return len(self.used) < NUMBERS and self.bytes + more < BYTES
+        return self._has_room() and self.bytes + more < BYTES
+
+    def _has_room(self) -> bool:
+        """Whether the numbers are less than so many, or than the elements of all arrays."""
+        count = len(self.used)
+        return count < NUMBERS or count < sum([np.size(x) for x in self.arrays.values()])
 
     def _name_of_parameter(self, value: Value) -> int | None:
         if self._array(value) is None:
@@ -235,7 +251,9 @@ class Deciding:
         """What the program's calls are asked; None if nothing was decided."""
         if not self.used:
             return None
-        return Decided(Function("decided", fn.params, tuple(self.used)), [*self.used.values()])
+        found = [*self.used] if len(self.used) <= FEW else _with_whole_arrays(self.used)
+        contents = [self.used[v] if v in self.used else self._array(v) for v in found]
+        return Decided(Function("decided", fn.params, tuple(found)), contents)
 
 
 def decided_by(error: BaseException, needs: Needs) -> dict[int, Any]:
@@ -273,6 +291,25 @@ def _sources(root: Value) -> list[Value]:
             stack += numbers if is_made_of_them else ()
             found += () if is_made_of_them or isinstance(value.op, Const) else (value,)
     return found
+
+
+def _with_whole_arrays(numbers: Collection[Value]) -> list[Value]:
+    """Numbers, but arrays in place of all their elements."""
+    places: dict[Value, set[tuple[int, ...]]] = {}
+    arrays = {v: _array_of(v) for v in numbers}
+    for v, array in arrays.items():
+        if array is not None:
+            places.setdefault(array, set()).add(cast("Slice", v.args[0].op).start)
+    whole = {array for array, found in places.items() if len(found) == array.type.size}
+    return list(dict.fromkeys([array if (array := arrays[v]) in whole else v for v in numbers]))
+
+
+def _array_of(value: Value) -> Value | None:
+    """The parameter that a number is one element of, if it is that."""
+    if value.shape or not isinstance(value.op, Reshape):
+        return None
+    part = value.args[0]
+    return part.args[0] if isinstance(part.op, Slice) and isinstance(part.args[0].op, Param) else None
 
 
 def _place_of(value: Value) -> Any:
