@@ -17,7 +17,7 @@ from pliant.ops import RULES, outward
 from pliant.ops.block import AddBlock, UpdateBlock
 from pliant.ops.index import ScatterAdd, ScatterSet
 from pliant.ops.select import Select, select
-from pliant.ops.shape import broadcast, permute
+from pliant.ops.shape import broadcast, permute, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice
 from pliant.pipeline import optimise
 from pliant.rewrite.engine import simplify
@@ -200,3 +200,17 @@ def test_the_choice_of_a_write_is_the_write_of_a_choice(name: str, axis: int, or
     for made, expected in zip(run(fast, [flags, *xs]), run(fn, [flags, *xs]), strict=True):
         np.testing.assert_array_equal(made, expected)
         np.testing.assert_array_equal(np.signbit(made), np.signbit(expected))
+
+
+def test_a_choice_after_more_writes_than_python_has_frames() -> None:
+    def chosen(t: Value, x: Value) -> Value:
+        y = x
+        for i in range(3000):
+            y = UpdateSlice((i % 4,), (1,))(y, slice_axis(x, 0, 1, 1))
+        return select(t, y, x)
+
+    fn = trace(chosen, Type("bool"), Type("f64", (4,)))
+    x = np.arange(4.0)
+    for t, want in ((True, [1.0] * 4), (False, x)):
+        (found,) = run(simplify(fn, RULES), [np.array(t), x])
+        np.testing.assert_array_equal(found, want)

@@ -92,10 +92,11 @@ def _narrow(value: Value) -> Value | None:
 
 def _root(y: Value) -> Value:
     """The array under writes and movements, its axes in the order of y's."""
-    if isinstance(y.op, Permute):
-        return _permuted(_root(y.args[0]), y.op.order)
-    is_write = isinstance(y.op, Scatter | BlockWrite | UpdateSlice | AddSlice)
-    return _root(y.args[0]) if is_write else y
+    order = usual = [*range(y.type.rank)]
+    while isinstance(y.op, Permute | Scatter | BlockWrite | UpdateSlice | AddSlice):
+        order = [y.op.order[a] for a in order] if isinstance(y.op, Permute) else order
+        y = y.args[0]
+    return y if order == usual else permute(y, order)
 
 
 def _is_same(y: Value, x: Value) -> bool:
