@@ -357,6 +357,54 @@ def members_at_places(x: Any, n: int) -> Any:
     return y
 
 
+def which_end(v: Any) -> Any:
+    while True:
+        if v > 6:
+            return "high"
+        if v < -6:
+            return Mode.DOWN
+        v = v * 1.5 + 0.1
+
+
+def returned_from_an_endless_loop(x: Any, n: int) -> Any:
+    return x[0] * 2 if which_end(x[0]) == "high" else x[1] - x[0]
+
+
+def left_with_a_word(x: Any, n: int) -> Any:
+    v, steps = x[2], 0
+    while True:
+        steps += 1
+        if steps > 30:
+            end = "never"
+            break
+        if v > 6:
+            end = "high"
+            break
+        if v < -6:
+            end = "low"
+            break
+        v = v * 1.5
+    return v * x[1] if end == "high" else v - x[1] if end in ("low",) else x.sum()
+
+
+def a_word_and_a_number(x: Any, n: int) -> Any:
+    def search(v: Any) -> Any:
+        steps = 0
+        while True:
+            steps += 1
+            if steps > 9:
+                return "never", 0 * v, steps
+            if v > 6:
+                return "high", v, steps
+            v = v * 1.5
+
+    total = 0.0
+    for u in x[:4]:
+        word, v, steps = search(u)
+        total += v * steps if word == "high" else u
+    return total
+
+
 STATES = (
     words_at_places,
     members_at_places,
@@ -387,4 +435,7 @@ STATES = (
     given_to_pythons_functions,
     counted_by_word,
     words_in_a_list,
+    returned_from_an_endless_loop,
+    left_with_a_word,
+    a_word_and_a_number,
 )

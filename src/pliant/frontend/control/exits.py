@@ -24,7 +24,8 @@ from pliant.frontend.control.objects import containers, flatten, in_region, is_k
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
-from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal
+from pliant.frontend.control.signals import CODE, CONTINUE, FELL, MISSING, TRUTH, Signal
+from pliant.frontend.control.states import one_of_words, state_of, words_of
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
@@ -259,6 +260,8 @@ class Exit:
         """How to make what the last step left in a name that each step binds anew."""
         if content is MISSING:
             return _missing
+        if type(content) is Unbound and not content.ways and words_of(content) is not None:
+            return self.known_or_word(content)
         if type(content) is Unbound:
             value, ways = self.recipe(value_in(content)), content.ways - {FELL, CONTINUE}  # of earlier steps, too
             return lambda results: content.held(ways, value(results)) if content.ways else content
@@ -285,8 +288,7 @@ class Exit:
         if is_unsized(x):
             return self.last_unsized(all_listed(x))
         if type(x) is not TracedArray and n is None:
-            kept = self.known_object(x)
-            return lambda _: kept
+            return self.known_or_word(x)
         array = as_traced(x)
         if not is_mutable(array):
             known = self.known(array) if n is None else None
@@ -309,6 +311,15 @@ class Exit:
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))
         return lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown))
+
+    def known_or_word(self, x: Any) -> Recipe:
+        """How to make an object that is no number: one of some words by its number, any other as it is."""
+        words = words_of(x) if type(x) is Unbound else None
+        if words is None:
+            kept = self.known_object(x)
+            return lambda _: kept
+        number = self.slot(value_of(state_of(x, words).number))
+        return lambda results: one_of_words(with_kind(results[number], CODE), words)
 
     def last_unsized(self, x: Any) -> Recipe:
         """How to make an array of which it is known only at run time how many elements it has."""
