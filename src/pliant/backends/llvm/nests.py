@@ -238,10 +238,10 @@ class NestEmitter:
         least = min(outer.extent, inner.extent)
         turned = self.turned(level)
         in_squares = least >= SIDE and fits(turned, self.levels, self.roots)
-        are_far = bool(self.streamed) or is_far(turned, outer.extent * inner.extent)
-        if in_squares and are_best(turned, inner, are_far):
+        elements = outer.extent * inner.extent
+        if in_squares and are_best(turned, inner, elements):
             return self.squared
-        if least >= TILE and are_far:
+        if least >= TILE and (self.streamed or is_far(turned, elements)):
             return self.tiled
         if in_squares:
             return None if stays_at_hand(turned, inner) else self.squared

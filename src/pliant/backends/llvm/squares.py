@@ -45,6 +45,8 @@ foresees, and each store would wait for its line."""
 MOST_TURNED: Final = 2  # arrays whose squares are at hand at the same time
 LEAST: Final = 4  # bytes of elements; lines of smaller ones are too long for squares
 NARROW: Final = 32  # bytes of vectors
+BEYOND: Final = 1 << 24
+"""Bytes of an array that with another one is beyond all caches."""
 WAY: Final = 4096
 """Bytes from which on addresses share their places in the first cache."""
 WAYS: Final = 7
@@ -73,14 +75,14 @@ def steps_of(turned: Sequence[Load], inner: Var) -> list[int]:
     return [s.offset.factor(inner) * itemsize(s.buffer.type.dtype) for s in turned]
 
 
-def are_best(turned: Sequence[Load], inner: Var, are_far: bool = False) -> bool:
+def are_best(turned: Sequence[Load], inner: Var, elements: int = 0) -> bool:
     """Whether squares are best, and without requests: with AMD's processors that have AVX-512, as they begin to read so
     much ahead. A transposed array is 1.2 to 1.7 times as fast as by tiles then, and as fast as by C with intrinsics;
-    but with Zen 4 tiles are 1.1 to 2 times as fast where arrays are beyond the caches. Not where rows share a few
-    places of the caches: two squares read each line.
+    but with Zen 4 tiles are up to twice as fast where arrays of so many elements are beyond all caches. Not where rows
+    share a few places of the caches: two squares read each line.
     """
     target = host_target()
-    if are_far and target.cpu == "znver4":
+    if target.cpu == "znver4" and any([elements * itemsize(s.buffer.type.dtype) >= BEYOND for s in turned]):
         return False
     is_able = target.cpu.startswith("znver") and target.widths[-1] > NARROW
     return is_able and not any([step % COLLIDING == 0 for step in steps_of(turned, inner)])
