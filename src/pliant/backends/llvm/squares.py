@@ -78,8 +78,8 @@ def steps_of(turned: Sequence[Load], inner: Var) -> list[int]:
 def are_best(turned: Sequence[Load], inner: Var, elements: int = 0) -> bool:
     """Whether squares are best, and without requests: with AMD's processors that have AVX-512, as they begin to read so
     much ahead. A transposed array is 1.2 to 1.7 times as fast as by tiles then, and as fast as by C with intrinsics;
-    but with Zen 4 tiles are up to twice as fast where arrays of so many elements are beyond all caches. Not where rows
-    share a few places of the caches: two squares read each line.
+    but with Zen 4 tiles are up to 1.3 times as fast where arrays of so many elements are beyond all caches. Not where
+    rows share a few places of the caches: two squares read each line.
     """
     target = host_target()
     if target.cpu == "znver4" and any([elements * itemsize(s.buffer.type.dtype) >= BEYOND for s in turned]):
