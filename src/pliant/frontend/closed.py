@@ -59,14 +59,15 @@ class Closed:
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
-        rest = iter(values)
-        made = [_like(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
-        return unflatten(self.structure, made)
+        return self._made(values, _like)
 
     def shown(self, values: Sequence[Value]) -> Any:
         """The same, but views of arguments, and arrays from outside, are what they are."""
+        return self._made(values, self._shown)
+
+    def _made(self, values: Sequence[Value], make: Callable[[TracedArray, Value], TracedArray]) -> Any:
         rest = iter(values)
-        made = [self._shown(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
+        made = [make(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
         return unflatten(self.structure, made)
 
     def _shown(self, leaf: TracedArray, value: Value) -> TracedArray:

@@ -61,7 +61,6 @@ class Catcher:
     is_asking = False
     is_refusing = False
     is_trial = False  # whether the body is run again
-    notes = 0
     numbers: Sequence[Storage] = ()  # what holds the number of what is raised, if it is to be known which
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
@@ -138,8 +137,7 @@ def is_last_of_some(error: Exception) -> bool:
 
 def failures_noted() -> int:
     """How often it was noted so far that something may be raised."""
-    top = current().outermost
-    return len(top.failures) + sum([c.notes for c in top.catchers])
+    return sum([storage.version for storage in numbers_of_failures()])
 
 
 def inside(error: BaseException, place: Any) -> UnsupportedError:
@@ -226,14 +224,9 @@ def failed_in(trace: Trace) -> Value | None:
     return trace.failed.value if trace.failed is not None and trace.failed.is_written else None
 
 
-def number_of_failure() -> Value | None:
-    """The number of what the function that is traced raises, so far; None if it has raised nothing."""
-    return failed_in(_root())
-
-
 def is_going_on() -> Any:
     """Whether nothing was raised so far; True where that is known."""
-    number = number_of_failure()
+    number = failed_in(_root())
     return True if number is None else with_kind(equal(number, const(0, "i64")), _TRUTH)
 
 

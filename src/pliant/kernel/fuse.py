@@ -24,7 +24,7 @@ from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
-from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once
+from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once, under_reshapes
 from pliant.kernel.record import fill_of
 from pliant.kernel.versions import Versions
 from pliant.kernel.wanted import wanted
@@ -210,9 +210,7 @@ class Fusion:
 
     def shown(self, value: Value) -> Buffer | None:
         """Where an array lies: in memory, or as another shape of one that is."""
-        while value not in self.buffers and isinstance(value.op, Reshape):
-            value = value.args[0]
-        return self.buffers.get(value)
+        return self.buffers.get(under_reshapes(value, self.buffers))
 
     def nested(self, node: Node) -> None:
         """A primitive that holds functions: native if these are, else called on the host."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pliant.core.ir import Node, Value
+from pliant.kernel.reach import under_reshapes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.index import Gather, Scatter
@@ -44,9 +45,7 @@ def overwritten_part(
 
 def _shapes(value: Value, uses: Mapping[Value, Sequence[Node]]) -> list[Value]:
     """An array in all its shapes, which lie in one memory."""
-    while isinstance(value.op, Reshape):
-        value = value.args[0]
-    found = [value]
+    found = [under_reshapes(value)]
     for x in found:
         found += [u.values[0] for u in uses.get(x, ()) if isinstance(u.op, Reshape)]
     return found

@@ -57,6 +57,13 @@ def reads_once(user: Node, value: Value) -> bool:
     return isinstance(user.op, Elementwise | Window | BlockWrite | Concatenate)
 
 
+def under_reshapes(value: Value, known: Container[Value] = ()) -> Value:
+    """The array that a value is another shape of: the first that is known, or that is no reshape."""
+    while value not in known and isinstance(value.op, Reshape):
+        value = value.args[0]
+    return value
+
+
 def is_merged(value: Value) -> bool:
     """Whether a value is another one with several of its axes as one."""
     if not isinstance(value.op, Reshape):

@@ -11,7 +11,7 @@ from typing import Final, final
 
 from pliant.core.ir import Node, Value
 from pliant.kernel.late import WRITES
-from pliant.ops.shape import Reshape
+from pliant.kernel.reach import under_reshapes
 
 FEW: Final = 16  # elements that cost next to nothing to keep
 
@@ -35,8 +35,7 @@ class Versions:
 
     def of(self, value: Value) -> tuple[Value, int]:
         """What an array was before it was written to, in whatever shape, and how often it was."""
-        while value not in self.written and isinstance(value.op, Reshape):
-            value = value.args[0]
+        value = under_reshapes(value, self.written)
         return self.written.get(value, (value, 0))
 
     def early(self, node: Node, in_memory: Container[Value]) -> list[Value]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.streams import LINE
-from pliant.backends.llvm.tiles import BLOCK, COLLIDING, WIDE_ELEMENT, Turned, turned
+from pliant.backends.llvm.tiles import BLOCK, COLLIDING, WIDE_ELEMENT, Turned, is_far, turned
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
@@ -82,7 +82,7 @@ def are_best(turned: Sequence[Load], inner: Var, elements: int = 0) -> bool:
     rows share a few places of the caches: two squares read each line.
     """
     target = host_target()
-    if target.cpu == "znver4" and any([elements * itemsize(s.buffer.type.dtype) >= BEYOND for s in turned]):
+    if target.cpu == "znver4" and is_far(turned, elements, BEYOND):
         return False
     is_able = target.cpu.startswith("znver") and target.widths[-1] > NARROW
     return is_able and not any([step % COLLIDING == 0 for step in steps_of(turned, inner)])

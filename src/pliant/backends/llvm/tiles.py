@@ -95,9 +95,9 @@ def is_worth_turning(load: Load, stride: int) -> bool:
     return item in SIZES or (item == WIDE_ELEMENT and is_bad)
 
 
-def is_far(turned: Sequence[Load], steps: int) -> bool:
-    """Whether what is walked across in so many steps is more than stays at hand."""
-    return any([steps * itemsize(s.buffer.type.dtype) >= FAR for s in turned])
+def is_far(turned: Sequence[Load], steps: int, bytes: int = FAR) -> bool:
+    """Whether what is walked across in so many steps is more than stays at hand, or than so many bytes."""
+    return any([steps * itemsize(s.buffer.type.dtype) >= bytes for s in turned])
 
 
 def emit_tiles(

@@ -21,7 +21,7 @@ from pliant.frontend.control.partly import settle
 from pliant.frontend.control.region import CHANGED, Place, Region, cells_of, region, regions_from
 from pliant.frontend.control.remade import with_numbers_of_here
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
-from pliant.frontend.failures import Catcher, noted, number_of_failure, numbers_of_failures, refused
+from pliant.frontend.failures import Catcher, noted, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import Storage, current, is_tracing
 from pliant.ops.bits import logical_and
@@ -62,19 +62,12 @@ class Counting(Catcher):
     def note(self, condition: Value, error: BaseException) -> None:
         if hasattr(error, CHANGED) or self.has_changed():
             raise refused(error, "put what may fail into a statement of its own, before anything is changed")
-        self.notes += 1
         same = [n for n, e in enumerate(self.errors) if type(e) is type(error) and e.args == error.args]
         self.errors += [] if same else [error]
-        for number in self.before():  # what is raised before, and is not caught here
-            condition = logical_and(condition, equal(number, const(0, "i64")))
+        for other in numbers_of_failures():
+            if other is not self.number and other.is_written:  # what is raised before, and is not caught here
+                condition = logical_and(condition, equal(other.value, const(0, "i64")))
         noted(self.number, condition, (same[0] if same else len(self.errors) - 1) + 1)
-
-    def before(self) -> list[Value]:
-        """The numbers of exceptions of the function, and of those that statements around this one catch."""
-        catchers = current().outermost.catchers
-        around = [s.value for c in catchers[: catchers.index(self)] for s in c.numbers if c.notes]
-        failed = number_of_failure()
-        return around if failed is None else [*around, failed]
 
     def has_changed(self) -> bool:
         """Whether the statement has changed anything so far that the handler sees."""

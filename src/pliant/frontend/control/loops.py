@@ -24,7 +24,7 @@ from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.pushes import pushed_through
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
-from pliant.frontend.control.report import Report, failed_before, hint_before, report
+from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, BROKEN, CONTINUE, RETURN, Signal, possible_of, without
 from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
@@ -155,7 +155,7 @@ def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Sig
 
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
-    is_tried = bool(failed_before(site.code, depth()))
+    is_tried = any(failed_before(site.code, depth()))
     while done < steps.count and steps.is_same:
         left = steps.count - done
         is_worth = (left > FEW and steps.known is None) or (left > 1 and is_heavy(site.code))
@@ -174,8 +174,8 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
         done += 1
         if signal is not None:
             if not signal.is_known and done > NESTED and steps.known is None:
-                reason, hint = failed_before(site.code, depth()), hint_before(site.code, depth())
-                raise site.unending(reason, hint) if steps.is_endless else site.too_long(steps.count)
+                why = failed_before(site.code, depth())
+                raise site.unending(*why) if steps.is_endless else site.too_long(steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     if steps.known is None or (is_tried and steps.is_same):
         return site.finished(None)

@@ -123,6 +123,8 @@ def present(x: Any, error: Exception | None = None) -> Any:
 
 def place_or_error(key: Any) -> Any:
     """The place in a list that may be None, at which the call fails."""
+    if type(key) is not OrNone:
+        return key
     return present(key, TypeError("list indices must be integers or slices, not NoneType"))
 
 

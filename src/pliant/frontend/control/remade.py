@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.core.ir import Const, Param, Value, rebuild
+from pliant.core.ir import Param, Value, substitute
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.unbound import Unbound
@@ -21,18 +21,18 @@ from pliant.frontend.tracing import current
 
 def with_numbers_of_here(error: BaseException) -> BaseException:
     """The exception, whose numbers were made where the statement was tried, with these made again."""
-    scopes, again = scopes_of(current()), dict[Value, Value | None]()
-    error.args = tuple([_of_here(x, scopes, again) for x in error.args])
+    scopes = scopes_of(current())
+    error.args = tuple([_of_here(x, scopes) for x in error.args])
     for name, x in list(vars(error).items()):
-        setattr(error, name, _of_here(x, scopes, again))
+        setattr(error, name, _of_here(x, scopes))
     return error
 
 
-def _of_here(x: Any, scopes: set[int], again: dict[Value, Value | None]) -> Any:
+def _of_here(x: Any, scopes: set[int]) -> Any:
     """Something that an exception holds; an error where it is used if it is a number of a step that has ended."""
     if type(x) is not TracedArray or x.concrete is not None:
         return x
-    value = _again(x.value, scopes, again)
+    value = _again(x.value, scopes)
     if value is not None:
         return x if value is x.value else with_kind(value, kind_of(x))
     return Unbound(
@@ -41,18 +41,16 @@ def _of_here(x: Any, scopes: set[int], again: dict[Value, Value | None]) -> Any:
     )
 
 
-def _again(value: Value, scopes: set[int], again: dict[Value, Value | None]) -> Value | None:
+def _again(value: Value, scopes: set[int]) -> Value | None:
     """A value, made again in the scope there is; None if it depends on what only another one has."""
-    todo = [value]
+    known, todo, seen = dict[Value, Value](), [value], set[Value]()
     while todo:
-        v = todo[-1]
-        if v.node.scope in scopes or isinstance(v.op, Const | Param):
-            again[v] = v if v.node.scope in scopes or isinstance(v.op, Const) else None
-        more = [a for a in v.args if a not in again] if v not in again else []
-        todo.extend(more)
-        if not more:
-            todo.pop()
-            if v not in again:
-                args = tuple([known for a in v.args if (known := again[a]) is not None])
-                again[v] = rebuild(v.node, args)[v.index] if len(args) == len(v.args) else None
-    return again[value]
+        v = todo.pop()
+        if v.node.scope in scopes:
+            known[v] = v
+        elif isinstance(v.op, Param):
+            return None
+        elif v not in seen:
+            seen.add(v)
+            todo += v.args
+    return substitute((value,), known)[0]

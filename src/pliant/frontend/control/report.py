@@ -56,13 +56,7 @@ def reports_of(trace: Trace) -> tuple[Report, ...]:
     return tuple(sorted(made, key=lambda r: [int(part) if part.isdigit() else 0 for part in r.where.short.split(":")]))
 
 
-def failed_before(code: CodeType, depth: int) -> str:
-    """Why a loop, inside as many others, could not be one; empty if it was not tried."""
+def failed_before(code: CodeType, depth: int) -> tuple[str, str]:
+    """Why a loop, inside as many others, could not be one, and what to do about that; empty if it was not tried."""
     found = current().outermost.reports.get((code, depth + 1))
-    return found.reason if found is not None else ""
-
-
-def hint_before(code: CodeType, depth: int) -> str:
-    """What to do about that, if what its body does is not supported; else empty."""
-    found = current().outermost.reports.get((code, depth + 1))
-    return found.hint if found is not None else ""
+    return (found.reason, found.hint) if found is not None else ("", "")

@@ -148,7 +148,7 @@ class Site:
 
     def too_long(self, count: int) -> UnsupportedError:
         """The error of a loop that would be copied too often."""
-        reason = failed_before(self.code, depth())
+        reason, _ = failed_before(self.code, depth())
         return UnsupportedError(
             f"this loop would be unrolled {count} times, as it is no loop of the program: {reason or count}",
             hint="pliant.explain says what keeps each loop from being one",

@@ -13,7 +13,7 @@ from pliant.frontend.control.partly import is_flagged, partly_bound, settle, set
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
-from pliant.frontend.control.report import Report, failed_before, hint_before, report, was_while
+from pliant.frontend.control.report import Report, failed_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import MANY, operations, operations_since
@@ -64,7 +64,7 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
         if signal is not None and not signal.is_known:
             if site.is_late and peeled < PEELED:
                 return site.left(signal, partial(_repeat, site, test, asked, peeled + 1))
-            raise site.unending(failed_before(site.code, depth()), hint_before(site.code, depth()))
+            raise site.unending(*failed_before(site.code, depth()))
         if signal is not None:
             return site.finished(signal)
 
