@@ -112,6 +112,15 @@ def tried(x: Any, by: Any) -> Any:
     return x.sum()
 
 
+def test_a_read_only_array_may_be_copied_to_itself() -> None:
+    def f(x: Any) -> Any:
+        np.copyto(x, x)
+        return x * 2
+
+    x = read_only()
+    np.testing.assert_array_equal(pliant.jit(f)(x), f(x))
+
+
 @pytest.mark.parametrize("begins_locked", [False, True])
 def test_a_branch_that_writes_what_is_read_only_is_an_error_only_where_it_is_taken(begins_locked: bool) -> None:
     x, compiled = np.ones(3), pliant.jit(written_or_not)

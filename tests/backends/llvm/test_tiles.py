@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import squares
+from pliant.backends.llvm import nests, squares
 from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.squares import WIDE_SIDE
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
@@ -188,3 +188,94 @@ def test_blocks_of_rows_of_any_length(extra: int):
     rng, rows = np.random.default_rng(extra), 4096 + extra
     x, y = rng.standard_normal((256, rows)), rng.standard_normal((rows, 256))
     np.testing.assert_allclose(pliant.jit(sums_of_quotients)(x, y), sums_of_quotients(x, y), rtol=1e-9, atol=1e-9)
+
+
+FOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda z, axis: z.sum(axis),
+    "max": lambda z, axis: z.max(axis),
+    "min": lambda z, axis: z.min(axis),
+    "argmax": lambda z, axis: z.argmax(axis),
+    "any": lambda z, axis: (z > 90).any(axis),
+    "all": lambda z, axis: (z != 5).all(axis),
+    "several": lambda z, axis: z.sum(axis) * z.max(axis) - (z * z).sum(axis),
+}
+FOLDED = ((64, 65), (130, 127), (256, 256), (70, 1025), (1500, 64))
+"""Shapes of what is folded; those of a power of two lie in few places of the caches."""
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "int32", "float32", "int64", "float64", "complex64"])
+def test_folds_of_what_is_walked_across_beside_another(dtype: str, name: str, axis: int | None):
+    if dtype[0] == "c" and name != "sum":
+        pytest.skip("complex numbers have no order")
+
+    def folded(x: Any, y: Any) -> Any:
+        return FOLDS[name](np.where(y != 0, x.T, y), axis)
+
+    with mock.patch.object(nests, "is_far", return_value=True):
+        made = pliant.jit(folded)
+        for shape in FOLDED:
+            x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
+            if dtype == "float16":
+                x, y = x / np.float16(256), y / np.float16(256)  # sums below the greatest number
+            got, wanted = made(x, y), folded(x, y)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_allclose(got, wanted, rtol={"float16": 2e-3, "float32": 1e-5}.get(dtype, 1e-12))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_folds_in_tiles_hold_numbers_that_are_none_and_infinite_ones(dtype: str, axis: int | None):
+    x, y = drawn((300, 700), dtype), drawn((700, 300), dtype)
+    x[3, 600], x[150, 5], y[699, 299], y[0, 7] = np.nan, np.inf, -np.inf, -np.inf
+    with mock.patch.object(nests, "is_far", return_value=True):
+        for f in (lambda x, y: (x.T + y).sum(axis), lambda x, y: np.maximum(x.T, y).max(axis)):
+            with np.errstate(invalid="ignore"):
+                wanted = f(x, y)
+            np.testing.assert_allclose(pliant.jit(f)(x, y), wanted, rtol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_folds_in_tiles_by_several_threads_are_the_same(axis: int | None):
+    rng, before = np.random.default_rng(3), pliant.threads()
+    for shape in ((1501, 1403), (1024, 2048)):
+        x, y = rng.normal(size=shape), rng.normal(size=shape[::-1])
+        made, found = pliant.jit(lambda x, y: ((x.T - y) ** 2).sum(axis)), list[Any]()
+        try:
+            for count in (1, 2, 3):
+                pliant.threads(count)
+                found.append(made(x, y))
+        finally:
+            pliant.threads(before)
+        np.testing.assert_array_equal(found[0], found[1])
+        np.testing.assert_array_equal(found[0], found[2])
+        np.testing.assert_allclose(found[0], ((x.T - y) ** 2).sum(axis), rtol=1e-12)
+
+
+def test_sums_in_tiles_lose_as_little_as_others():
+    x = np.random.default_rng(0).uniform(size=(1 << 13, 256)).astype("float32")
+    for axis, exact in ((None, np.sum(x, dtype="float64")), (1, np.sum(x, 0, dtype="float64"))):
+        got = pliant.jit(lambda x, y, axis=axis: (x.T + y).sum(axis))(x, np.zeros((256, 1 << 13), "float32"))
+        np.testing.assert_allclose(got, exact, rtol=1e-7)
+
+
+def test_what_is_folded_and_what_is_stored_of_the_same_elements():
+    def both(x: Any, y: Any) -> Any:
+        z = x.T * y + y[:, :1]
+        return z, z.sum(), z.sum(1), z.max(0)
+
+    x, y = drawn((256, 1024), "float64"), drawn((1024, 256), "float64")
+    for got, wanted in zip(pliant.jit(both)(x, y), both(x, y), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
+def test_axes_in_any_order_that_are_folded():
+    x, y = drawn((70, 128, 66), "float64"), drawn((66, 70, 128), "float64")
+    with mock.patch.object(nests, "is_far", return_value=True):
+        for axis in (None, 0, 1, 2, (0, 1), (0, 2), (1, 2)):
+
+            def folded(x: Any, y: Any, axis: Any = axis) -> Any:
+                return (np.transpose(x, (2, 0, 1)) * y).sum(axis)
+
+            np.testing.assert_allclose(pliant.jit(folded)(x, y), folded(x, y), rtol=1e-13)

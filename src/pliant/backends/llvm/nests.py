@@ -12,11 +12,12 @@ from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
+from pliant.backends.llvm.resumed import Resumed
 from pliant.backends.llvm.rings import Ring
-from pliant.backends.llvm.squares import SIDE, Loop, are_best, emit_squares, fits, stays_at_hand
+from pliant.backends.llvm.squares import SIDE, Loop, are_best, are_colliding, emit_squares, fits, stays_at_hand
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
-from pliant.backends.llvm.tiles import TILE, Turned, emit_tiles, is_far, is_worth_turning
+from pliant.backends.llvm.tiles import TILE, Turned, emit_tiles, is_far, is_worth_turning, shape_of
 from pliant.backends.llvm.values import literal
 from pliant.backends.llvm.width import count_functions
 from pliant.kernel.identities import identity_of
@@ -229,7 +230,7 @@ class NestEmitter:
 
     def across(self, level: int) -> Callable[[int], None] | None:
         """How to run the two innermost loops if they walk some array along its rows and another one across."""
-        if level != len(self.loops) - 2 or self.folds or self.is_swept or self.limits:
+        if level != len(self.loops) - 2 or self.is_swept or self.limits:
             return None
         outer, inner = self.loops[level:]
         loads = [s.offset for scalars in self.levels for s in scalars if isinstance(s, Load)]
@@ -239,6 +240,9 @@ class NestEmitter:
         turned = self.turned(level)
         in_squares = least >= SIDE and fits(turned, self.levels, self.roots)
         elements = outer.extent * inner.extent
+        if self.folds:
+            is_worth = is_far(turned, elements) or are_colliding(turned, inner)
+            return self.tiled if least >= TILE and is_worth else None
         if in_squares and are_best(turned, inner, elements):
             return self.squared
         if least >= TILE and (self.streamed or is_far(turned, elements)):
@@ -297,14 +301,18 @@ class NestEmitter:
         """The two innermost loops in tiles. What is walked across is read from tiles that are turned over first."""
 
         def row(turned: Turned, edges: Edges) -> None:
-            self.turned_over = turned
+            self.turned_over, self.in_block = turned, True
             self.begin(level + 1)
+            resumed.go_on(edges)
             self.along(level + 1, edges)
-            self.end(level + 1)
+            self.flush()
+            resumed.put_by(edges, lambda: self.end(level + 1))
 
-        outer, inner = self.loops[level:]
-        emit_tiles(self.e, (outer, inner), self.turned(level), self.streamed, row)
-        self.turned_over = {}
+        (outer, inner), turned = self.loops[level:], self.turned(level)
+        totals = [self.totals[root] for root in self.ending_at(level + 1)]
+        resumed = Resumed(self.e, totals, (outer, inner), shape_of(turned, self.streamed).tall)
+        emit_tiles(self.e, (outer, inner), turned, self.streamed, row)
+        self.turned_over, self.in_block = {}, False
 
     def squared(self, level: int) -> None:
         """The two innermost loops in squares that are turned over in registers."""

@@ -85,7 +85,12 @@ def are_best(turned: Sequence[Load], inner: Var, elements: int = 0) -> bool:
     if target.cpu == "znver4" and is_far(turned, elements, BEYOND):
         return False
     is_able = target.cpu.startswith("znver") and target.widths[-1] > NARROW
-    return is_able and not any([step % COLLIDING == 0 for step in steps_of(turned, inner)])
+    return is_able and not are_colliding(turned, inner)
+
+
+def are_colliding(turned: Sequence[Load], inner: Var) -> bool:
+    """Whether rows of what is walked across share a few places of the caches."""
+    return any([step % COLLIDING == 0 for step in steps_of(turned, inner)])
 
 
 def side_of(turned: Sequence[Load], loops: tuple[Var, Var]) -> int:
