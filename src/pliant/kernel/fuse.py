@@ -26,6 +26,7 @@ from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
 from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once, under_reshapes
 from pliant.kernel.record import fill_of
+from pliant.kernel.taken import Taken
 from pliant.kernel.versions import Versions
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
@@ -64,7 +65,8 @@ class Fusion:
         for node in self.order:
             for a in node.args:
                 self.uses.setdefault(a, []).append(node)
-        self.versions = Versions(self.order, frozenset(fn.params) - {fn.params[p] for p, _ in owned})
+        kept = frozenset(fn.params) - {fn.params[p] for p, _ in owned}
+        self.versions, self.taken = Versions(self.order, kept), Taken(kept)
         self.steps: list[Step] = []
         self.made_at: dict[Value, int] = {}
         self.outside: set[Value] = set()  # read by a step that did not make it
@@ -218,6 +220,7 @@ class Fusion:
         outs = tuple([Buffer(v.type, v) for v in node.values])
         step = run_of(node, args, outs, self.build) if self.build else None
         self.append(step or Host(node, args, outs), node, outs, args)
+        self.taken.note(self.steps[-1], len(self.steps) - 1)
 
     def append(self, step: Step, node: Node, outs: Iterable[Buffer], args: Iterable[Buffer]) -> None:
         """A step of its own."""
@@ -337,6 +340,7 @@ class Fusion:
         self.crooked[at] |= crooked
         self.overwritten[at] |= over
         self.read[at] |= dict(map(self.versions.of, leaves))
+        self.taken.join(at, leaves, self.made_at)
         root.leaves = frozenset(leaves)
         nest.roots.append(root)
         nest.size += size
@@ -354,6 +358,8 @@ class Fusion:
             whole, count = self.versions.of(value)
             if self.read[at].get(whole, count) != count:  # one would have to be kept for the other
                 return False
+        if self.taken.parts(at, leaves, self.made_at):
+            return False
         return not space or not self.leaves[at].isdisjoint(leaves)
 
     def result(self, value: Value, seen: bool) -> Buffer:

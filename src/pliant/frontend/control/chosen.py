@@ -167,7 +167,7 @@ def is_callable(x: Any) -> bool:
 def _made_in(leaf: Any) -> list[int]:
     """The numbers of the scopes that parts of an object are of."""
     if type(leaf) is Front:
-        return [value.node.scope for value in (*leaf.columns, leaf.count)]
+        return [value.node.scope for value in (*leaf.columns, leaf.count, leaf.first) if value]
     array = leaf.whole if type(leaf) in (Bounded, Selection) else leaf
     return [array.storage.trace.scope.number] if type(array) is TracedArray else []
 

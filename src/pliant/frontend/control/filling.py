@@ -62,7 +62,10 @@ class Filling:
 
     def is_like(self, other: Filling) -> bool:
         """Whether both hold lists of the same forms."""
-        mine, others = [(x.element, x.low, x.fewest, x.more, x.least, x.steps, x.room) for x in (self, other)]
+        mine, others = [
+            (x.element, x.form.is_ring and x.form.room, x.low, x.fewest, x.more, x.least, x.steps, x.room)
+            for x in (self, other)
+        ]
         return mine == others
 
     @property
@@ -83,7 +86,8 @@ class Filling:
     def enter(self, index: Value) -> None:
         """Put a front of parameters into the list. index: the number of the step."""
         types = [kind.type.stacked(self.given.room) for kind in self.element.kinds]
-        self.params = [*[param(type, "elements") for type in types], param(Type("i64"), "length")]
+        numbers = ("length", "first") if self.given.is_ring else ("length",)
+        self.params = [param(type, "elements") for type in types] + [param(Type("i64"), name) for name in numbers]
         note(self.place)
         step = Size(0, ((index, 1),))
         form = replace(self.given, low=self.low + step * self.fewest, high=self.high(step))

@@ -6,6 +6,9 @@ for v in xs:                    part of an element an array with room for as man
         out.append(v)
 
 Arrays that are elements are copied then, as in `tables`.
+
+What `pop(0)` takes from such a list leaves the other elements where they are: its arrays are rings from then on, whose
+first element may lie in any row.
 """
 
 from __future__ import annotations
@@ -29,14 +32,18 @@ from pliant.frontend.control.growth import Element, merged, read_element
 from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
-from pliant.frontend.convert import as_traced, cast_value, value_of
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of
+from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind
 from pliant.frontend.selection import all_listed
-from pliant.frontend.sizes import Size, note_range, taken_apart
+from pliant.frontend.sizes import Size, note_range, size_of, taken_apart, wrapped
 from pliant.frontend.tracing import current, is_tracing
-from pliant.ops.elementwise import add
+from pliant.ops.bits import logical_or
+from pliant.ops.compare import less
+from pliant.ops.elementwise import add, sub
 from pliant.ops.index import gather, scatter_set
-from pliant.ops.shape import concatenate, reshape
+from pliant.ops.select import select
+from pliant.ops.shape import concatenate, iota, reshape
 
 
 @final
@@ -45,10 +52,10 @@ class Front:
     """The first elements of a list, at least `low` and at most `high` of them; any use but as part of its list is an
     error."""
 
-    __slots__ = ("columns", "count", "form")
+    __slots__ = ("columns", "count", "first", "form")
 
-    def __init__(self, form: Form, columns: Sequence[Value], count: Value) -> None:
-        self.form, self.columns, self.count = form, tuple(columns), count
+    def __init__(self, form: Form, columns: Sequence[Value], count: Value, first: Value | None) -> None:
+        self.form, self.columns, self.count, self.first = form, tuple(columns), count, first
 
     @property
     def length(self) -> Size:
@@ -58,13 +65,30 @@ class Front:
     def read(self, i: Size) -> Any:
         """The i-th element, which there is."""
         element = self.form.element
-        pairs = zip(self.columns, element.kinds, strict=True)
-        return unflatten(element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs])
+        place, pairs = self.place(i.value), zip(self.columns, element.kinds, strict=True)
+        return unflatten(element.structure, [read_element(gather(a, place), kind) for a, kind in pairs])
+
+    def place(self, i: Value) -> Value:
+        """The row of the i-th element, or of the one after the last."""
+        if self.first is None:
+            return i
+        at, room = add(self.first, i), const(self.columns[0].shape[0], "i64")
+        return select(less(at, room), at, sub(at, room))
+
+    def in_order(self) -> Front:
+        """The same with the first element in the first row."""
+        if self.first is None:
+            return self
+        rows = self.columns[0].shape[0]
+        at = add(broadcast_value(self.first, (rows,)), iota(rows))
+        at = select(less(at, const(rows, "i64")), at, sub(at, const(rows, "i64")))
+        made = [gather(column, at, unique=True) for column in self.columns]
+        return replace(self.form, is_ring=False).front([*made, self.count])
 
     def arrays(self) -> list[Any]:
         """The parts of all elements, one array for each part."""
         shapes = [kind.type.shape for kind in self.form.element.kinds]
-        pairs = zip(self.columns, shapes, strict=True)
+        pairs = zip(self.in_order().columns, shapes, strict=True)
         return [bounded(fresh(column, is_array=True), (self.length, *shape)) for column, shape in pairs]
 
     def array(self) -> Any:
@@ -77,13 +101,16 @@ class Front:
             raise self.refused()
         (shape,) = shapes
         dtype = as_traced([kind.template("part") for kind in element.kinds]).type.dtype
-        rows = tuple([reshape(cast_value(c, dtype), (c.shape[0], 1, *shape)) for c in self.columns])
+        columns = self.in_order().columns
+        rows = tuple([reshape(cast_value(c, dtype), (c.shape[0], 1, *shape)) for c in columns])
         return bounded(fresh(concatenate(rows, 1), is_array=True), (self.length, len(rows), *shape))
 
     def item(self, key: Any) -> Any:
         """`front[key]`; a place that it does not have is an error at run time."""
         if isinstance(key, slice):
             raise self.refused()
+        if self.first is not None:
+            return self.read(checked_place(key, self.length, IndexError("list index out of range")))
         rows = [array[key] for array in self.arrays()]
         element = self.form.element
         pairs = zip(rows, element.kinds, strict=True)
@@ -95,7 +122,7 @@ class Front:
         element = None if own is None else merged(self.form.element, own)
         if isinstance(key, slice) or element is None:
             raise self.refused()
-        form = replace(self.form, element=element)
+        form = replace(self.form, element=element, is_ring=False)
         arrays = form.front(form.values([self])).arrays()
         for array, leaf in zip(arrays, flatten(x)[0], strict=True):
             array[key] = leaf
@@ -104,7 +131,14 @@ class Front:
 
     def without_last(self) -> Front:
         """All elements but the last one, which there must be."""
-        return self.form.with_one_less().front([*self.columns, add(self.count, const(-1, "i64"))])
+        count, first = add(self.count, const(-1, "i64")), () if self.first is None else (self.first,)
+        return self.form.with_one_less().front([*self.columns, count, *first])
+
+    def without_first(self) -> Front:
+        """All elements but the first one, which there must be. The others stay where they are."""
+        form, count = replace(self.form.with_one_less(), is_ring=True), add(self.count, const(-1, "i64"))
+        start = const(0, "i64") if self.first is None else self.first
+        return form.front([*self.columns, count, Front(self.form, self.columns, count, start).place(const(1, "i64"))])
 
     def returned(self) -> UnsupportedError:
         """The error of what is left in an argument."""
@@ -132,13 +166,14 @@ setattr(Front, "__hash__", Front.__eq__)  # noqa: B010  (a set of it would have 
 @final
 @frozen
 class Form:
-    """What fronts of one list have in common: what an element is, the room of their arrays, and how many elements there
-    are at least and at most."""
+    """What fronts of one list have in common: what an element is, the room of their arrays, how many elements there are
+    at least and at most, and whether it is known only at run time where the first one lies."""
 
     element: Element
     room: int
     low: Size
     high: Size
+    is_ring: bool = False
     joins: int = field(default=0, compare=False)  # how often lists were put together of which one is a part
 
     @classmethod
@@ -160,14 +195,20 @@ class Form:
             return None
         room = max([*[high.range[1] or 0 for high in highs], *[front.form.room for front in fronts]])
         joins = max([front.form.joins for front in fronts], default=0)
-        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs), joins)
+        is_ring = any([front.first is not None for front in fronts])
+        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs), is_ring, joins)
 
     def joined(self, elements: Sequence[Any]) -> Form | None:
-        """The form that holds another list too, but for how many elements there are."""
+        """The form that holds another list too, but for how many elements there are. A ring has as much room as it has
+        within a step: it need not be put in order then."""
         other = Form.of(elements)
         element = self.element if other is None else merged(self.element, other.element)
         is_void = other is None and bool(elements)
-        return None if is_void or element is None else replace(self, element=element)
+        if is_void or element is None:
+            return None
+        is_ring = self.is_ring or (other is not None and other.is_ring)
+        room = max(self.room, other.room) if other is not None and is_ring else self.room
+        return replace(self, element=element, is_ring=is_ring, room=room)
 
     def with_one_less(self) -> Form:
         """The form after one element has gone, which there must be."""
@@ -175,30 +216,36 @@ class Form:
         return replace(self, low=low, high=self.high if self.high.known == 0 else self.high - 1)
 
     def values(self, elements: Sequence[Any]) -> list[Value]:
-        """A list of this form as values: the parts of its elements, and how many there are."""
+        """A list of this form as values: the parts of its elements, how many there are, and, in a ring, where the first
+        one lies."""
         front, rest = _parts(elements)
         kinds = self.element.kinds
+        start = [const(0, "i64")] if self.is_ring else []
         if front is None:
             share(rest)
             made = columns(rest, self.element) if rest else [ir.operators.zeros(k.type.stacked(0)) for k in kinds]
-            return [*[_roomy(column, self.room) for column in made], const(len(rest), "i64")]
+            return [*[_roomy(column, self.room) for column in made], const(len(rest), "i64"), *start]
+        if not self.is_ring or front.columns[0].shape[0] != self.room:
+            front = front.in_order()
+        start = start if front.first is None else [front.first]
         pairs = zip(front.columns, kinds, strict=True)
         made = [_roomy(cast_value(column, kind.type.dtype), self.room) for column, kind in pairs]
+        roomy = Front(self, made, front.count, *start or [None])
         share(rest)
         for j, x in enumerate(rest):
-            place = (front.length + j).value
+            place = roomy.place((front.length + j).value)
             for n, (leaf, kind) in enumerate(zip(flatten(x)[0], kinds, strict=True)):
                 made[n] = scatter_set(made[n], (place,), value_of(leaf, kind.type.dtype), unique=True)
-        return [*made, (front.length + len(rest)).value]
+        return [*made, (front.length + len(rest)).value, *start]
 
     def listed(self, values: Sequence[Value]) -> list[Any]:
         """A list of these elements; without a front, if it is known how many there are."""
-        *columns, count = values
-        known = taken_apart(count).known  # data may decide it
+        known = taken_apart(values[len(self.element.kinds)]).known  # data may decide it
         if known is None and self.high.known == self.low.known == self.room:
             known = self.room
         if known is None:
             return [self.front(values)]
+        columns = self.front(values).in_order().columns if self.is_ring else values[:-1]
         made = rows([fresh(column, is_array=True)[:known].value for column in columns], self.element)
         if self.element.has_arrays:  # copies of what may be seen elsewhere: who writes to them is traced again
             share(made)
@@ -207,11 +254,13 @@ class Form:
 
     def front(self, values: Sequence[Value]) -> Front:
         """The elements that these are the values of."""
-        *made, count = values
+        made, (count, *first) = values[: len(self.element.kinds)], values[len(self.element.kinds) :]
         if taken_apart(count).range[1] is None:
             note_range(count, self.low, self.high)
+        for row in first:
+            note_range(row, 0, max(self.room - 1, 0))
         current().outermost.lengths.are_unknown = True
-        return Front(self, made, count)
+        return Front(self, made, count, *first or [None])
 
 
 def front_of(x: Any) -> Front | None:
@@ -270,6 +319,15 @@ def has_front(x: Any) -> bool:
     return type(x) is list and any([type(e) is Front for e in cast("list[Any]", x)])
 
 
+def checked_place(key: Any, n: Size, error: IndexError) -> Size:
+    """A place of n elements, which must be there, counted from the first."""
+    i = wrapped(size_of(key), n)
+    if not (i.is_at_least(0) and n.is_at_least(i + 1)):
+        is_before, is_after = less(i.value, const(0, "i64")), less((n - 1).value, i.value)
+        fail_if(logical_or(is_before, is_after), error)
+    return i
+
+
 def _parts(elements: Sequence[Any]) -> tuple[Front | None, list[Any]]:
     """The front of a list, and what comes after it."""
     is_first = bool(elements) and type(elements[0]) is Front
@@ -325,7 +383,9 @@ def _visible(size: Size, end: int) -> Size:
 
 
 def _roomy(column: Value, room: int) -> Value:
-    """An array with room for more rows."""
+    """An array with room for so many rows, which are all that hold anything."""
     more = room - column.shape[0]
+    if more < 0:
+        return fresh(column, is_array=True)[:room].value
     rest = Type(column.dtype, (more, *column.shape[1:]))
     return concatenate((column, ir.operators.zeros(rest)), 0) if more > 0 else column

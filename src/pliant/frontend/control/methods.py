@@ -84,6 +84,10 @@ def _pop(holder: list[Any], key: Any = -1) -> Any:
         made = item(holder, -1)
         change(holder, ".pop", holder[:-1] if len(holder) > 1 else [front.without_last()])
         return made
+    if front is not None and isinstance(key, int) and not key:
+        made = front.item(0)
+        change(holder, ".pop", [front.without_first()])
+        return made
     after = found(holder, ".pop", without(holder, key, IndexError("pop index out of range")))
     made = plain_item(holder, key) if front is None else front.item(key)
     change(holder, ".pop", after)

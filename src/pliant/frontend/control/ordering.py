@@ -80,10 +80,12 @@ def _by_python(items: list[Any], key: Callable[[Any], Any] | None, reverse: Any,
 def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None, *, is_reversed: bool) -> Front:
     """The elements of a list in order, of which it is known only at run time how many there are: what is in the arrays
     beyond them comes last."""
+    front = front.in_order()
     keys = front if key is None else front_of(every_one(Mapped(elements, key)))
     room, kinds = front.columns[0].shape[0], () if keys is None else keys.form.element.kinds
     if keys is None or any([kind.type.shape or kind.type.kind == "c" for kind in kinds]):
         raise front.refused("sorting")
+    keys = keys.in_order()
     if keys.columns[0].shape[0] != room:
         raise front.refused("sorting")
     inside = places_of(room) < with_kind(front.length.value, INDEX)

@@ -12,18 +12,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.core.ir import Value, const
+from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import bounded, extents_of, whole_of
-from pliant.frontend.control.fronts import Form, Front, extent_of
+from pliant.frontend.control.fronts import Form, Front, checked_place, extent_of
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.sizes import Size, note_range, size_of, taken_apart, traced, wrapped
-from pliant.ops.bits import logical_not, logical_or
-from pliant.ops.compare import equal, less
+from pliant.ops.bits import logical_not
+from pliant.ops.compare import equal
 from pliant.ops.shape import iota
 
 NP: Final[Any] = np
@@ -35,7 +35,7 @@ has room for twice as many."""
 
 def part(elements: Sequence[Any], key: slice) -> list[Any] | None:
     """`elements[key]`; None if the elements are not alike."""
-    form = Form.of(elements)
+    form = _form_of(elements)
     if form is None:
         return None
     *columns, count = form.values(elements)
@@ -54,8 +54,8 @@ def joined(*lists: Sequence[Any]) -> list[Any] | None:
     given = [x for x in lists if x]
     if not any([type(x) is Front for elements in given for x in elements]):
         return [x for elements in given for x in elements]
-    form = Form.of(*given)
-    rooms = [Form.of(elements) for elements in given]
+    form = _form_of(*given)
+    rooms = [_form_of(elements) for elements in given]
     if form is None:
         return None
     room = sum([own.room for own in rooms if own is not None])
@@ -78,12 +78,12 @@ def joined(*lists: Sequence[Any]) -> list[Any] | None:
 
 def without(elements: Sequence[Any], key: Any, error: IndexError) -> list[Any] | None:
     """The elements but for the one at a place, which must be there; None if they are not alike."""
-    form = Form.of(elements)
+    form = _form_of(elements)
     if form is None:
         return None
     *columns, count = form.values(elements)
     n = taken_apart(count)
-    i = _checked(key, n, error)
+    i = checked_place(key, n, error)
     if form.room < 2:
         made = columns
     elif i.known is not None:
@@ -100,7 +100,7 @@ def with_new(elements: Sequence[Any], key: Any, x: Any) -> list[Any] | None:
     """The elements with one more before a place; None if they are not alike."""
     if not elements:
         return [x]
-    form, both = Form.of(elements), Form.of([*elements, x])
+    form, both = _form_of(elements), _form_of([*elements, x])
     if form is None or both is None:
         return None
     form = replace(form, element=both.element)
@@ -123,7 +123,7 @@ def with_new(elements: Sequence[Any], key: Any, x: Any) -> list[Any] | None:
 
 def are_equal_to(elements: Sequence[Any], x: Any) -> TracedArray | None:
     """Which of the elements, and of the places after them, equal an object; None if they cannot be compared."""
-    form = Form.of([*elements, x]) if elements else None
+    form = _form_of([*elements, x]) if elements else None
     if form is None or any([kind.type.shape for kind in form.element.kinds]):
         return None
     *columns, count = form.values(elements)
@@ -143,7 +143,7 @@ def place_in(found: TracedArray, error: ValueError) -> Any:
 
 def are_equal(one: Sequence[Any], two: Sequence[Any]) -> Any:
     """Whether two lists hold equal elements."""
-    form = Form.of(one, two)
+    form = _form_of(one, two)
     if form is None or any([kind.type.shape for kind in form.element.kinds]):
         return None
     *columns, n = form.values(one)
@@ -153,6 +153,12 @@ def are_equal(one: Sequence[Any], two: Sequence[Any]) -> Any:
         differ = differ | (fresh(a, is_array=True) != fresh(b, is_array=True))
     inside = places_of(form.room) < with_kind(n, INDEX)
     return with_kind(equal(n, m), INDEX) & ~NP.any(inside & differ)
+
+
+def _form_of(*lists: Sequence[Any]) -> Form | None:
+    """The form that holds each of several lists with the first element in the first row; None if there is none."""
+    form = Form.of(*lists)
+    return form and replace(form, is_ring=False)
 
 
 def _listed(form: Form, columns: Sequence[Value], count: Size, low: Size, high: Size) -> list[Any]:
@@ -173,15 +179,6 @@ def _spliced(column: Value, stop: int, new: Sequence[Any], start: int) -> Any:
     """The rows before a place, new ones, and those from another place on."""
     x = fresh(column, is_array=True)
     return NP.concatenate([x[:stop], *[y[None] for y in new], x[start:]])
-
-
-def _checked(key: Any, n: Size, error: IndexError) -> Size:
-    """A place of n elements, which must be there, counted from the first."""
-    i = wrapped(size_of(key), n)
-    if not (i.is_at_least(0) and n.is_at_least(i + 1)):
-        is_before, is_after = less(i.value, const(0, "i64")), less((n - 1).value, i.value)
-        fail_if(logical_or(is_before, is_after), error)
-    return i
 
 
 def _clamped(key: Any, n: Size) -> Size:
