@@ -12,12 +12,13 @@ from numpy.testing import assert_array_equal
 
 from pliant.core import ir
 from pliant.core.build import trace
-from pliant.core.ir import const
+from pliant.core.ir import const, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import RULES, update
 from pliant.ops.shape import Slice, broadcast, permute, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
+from pliant.pipeline import optimise
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, check_rule, reverse, run
 
@@ -167,12 +168,24 @@ IDENTITIES = [
     (update.add_slice_of_zeros, lambda x, u: ADD(zeros(6), u)),
     (update.writes_of_all_columns, lambda x, u: LAST(FIRST(filled(1.0), column(u)), columns(x))),
     (update.writes_of_all_columns, lambda x, u: ADDED(LAST(filled(0.0), columns(x)), column(u))),
-    (update.permute_of_update_of_permute, lambda x, u: turned(UpdateSlice((1, 0), (1, 2))(turned(pairs(x)), row(u)))),
-    (
-        update.permute_of_update_of_permute,
-        lambda x, u: turned(AddSlice((0, 0), (1, 1))(UpdateSlice((1, 1), (1, 1))(turned(pairs(x)), row(u)), row(u))),
-    ),
+    (update.write_of_permute, lambda x, u: UpdateSlice((1, 0), (1, 2))(turned(pairs(x)), row(u))),
+    (update.write_of_permute, lambda x, u: AddSlice((0, 0), (1, 1))(turned(pairs(x)), row(u))),
+    (update.slice_of_permute, lambda x, u: Slice((1, 2), (-1, -2), (2, 2))(turned(pairs(x)))),
 ]
+
+
+def test_axes_of_written_and_read_windows_go_where_those_of_the_array_do():
+    def f(x, u):
+        y = permute(x, (2, 0, 1))
+        y = AddSlice((1, 0, 2), (1, 1, -1))(UpdateSlice((0, 1, 0), (1, 1, 1))(y, u), u)
+        return Slice((1, 1, 0), (2, -1, 1), (2, 2, 3))(y), permute(y, (1, 2, 0))
+
+    fn = trace(f, Type("f64", (2, 3, 4)), Type("f64", (2, 1, 2)))
+    made = optimise(fn)
+    assert [n.args[0] for n in nodes(made.results) if isinstance(n.op, UpdateSlice)] == [made.params[0]]
+    xs = [np.arange(24.0).reshape(2, 3, 4), np.array([[[5.0, 7.0]], [[-1.0, 3.0]]])]
+    for got, wanted in zip(run(made, xs), run(fn, xs), strict=True):
+        np.testing.assert_array_equal(got, wanted)
 
 
 @pytest.mark.parametrize(("rule", "f"), IDENTITIES)

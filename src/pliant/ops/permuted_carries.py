@@ -18,6 +18,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.loop_rules import uses_of
 from pliant.ops.shape import Permute, permute
 from pliant.ops.tape import Record, Rewind
+from pliant.ops.update import Window
 from pliant.ops.while_loop import WhileLoop
 from pliant.rewrite.rule import Replacement, rewrite
 
@@ -91,11 +92,13 @@ def _permuted(value: Value) -> Replacement:
 
 
 def _takes(p: Value, op: Permute, uses: Mapping[Value, Sequence[Value | None]]) -> bool:
-    """Whether a parameter of a function is taken in another order of axes there, or in a branch."""
+    """Whether a parameter of a function is taken in another order of axes there, or in a branch, or after writes."""
     for u in uses.get(p, ()):
         if u is None:
             continue
         if u.op == op:
+            return True
+        if isinstance(u.op, Window) and u.args[0] is p and _takes(u, op, uses):
             return True
         if isinstance(u.op, Cond):
             held = [(fn, fn.params[n]) for fn in u.op.branches for n, a in enumerate(u.args[1:]) if a is p]

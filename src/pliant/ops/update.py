@@ -319,21 +319,26 @@ def _is_of_columns(write: Value) -> bool:
     return is_whole and length > 0 and (step == 1 or length == 1)
 
 
-@rewrite(Permute, reads=(Window, Permute))
-def permute_of_update_of_permute(value: Value) -> Value | None:
-    """Windows written through a transposed view are windows of the array itself."""
-    order, x = cast("Permute", value.op).order, value.args[0]
-    writes: list[tuple[Window, Value]] = []
-    while isinstance(x.op, Window) and len(writes) < FAR:
-        writes.append((x.op, x.args[1]))
-        x = x.args[0]
-    if not writes or not isinstance(x.op, Permute) or x.op.inverse() != order:
+@rewrite(Window, reads=(Permute,))
+def write_of_permute(value: Value) -> Value | None:
+    """`permute(x)` with a window written is x with one written, permuted: so x can be written where it lies."""
+    (x, u), op = value.args, cast("Window", value.op)
+    if not isinstance(x.op, Permute):
         return None
-    (made,) = x.args
-    for op, u in reversed(writes):
-        start, step = (tuple(part[a] for a in order) for part in (op.start, op.step))
-        made = type(op)(start, step)(made, permute(u, order))  # type: ignore[call-arg]
-    return made
+    back = x.op.inverse()
+    start, step = (tuple(part[a] for a in back) for part in (op.start, op.step))
+    return permute(type(op)(start, step)(x.args[0], permute(u, back)), x.op.order)  # type: ignore[call-arg]
+
+
+@rewrite(Slice, reads=(Permute,))
+def slice_of_permute(value: Value) -> Value | None:
+    """A window of `permute(x)` is one of x, permuted."""
+    (x,), op = value.args, cast("Slice", value.op)
+    if not isinstance(x.op, Permute):
+        return None
+    back = x.op.inverse()
+    start, step, length = (tuple(part[a] for a in back) for part in (op.start, op.step, op.length))
+    return permute(Slice(start, step, length)(x.args[0]), x.op.order)
 
 
 def compose(outer: Slice, inner: Slice) -> Slice:
@@ -351,5 +356,6 @@ RULES = (
     update_of_zeros_with_update_of_zeros,
     add_slice_of_zeros,
     writes_of_all_columns,
-    permute_of_update_of_permute,
+    write_of_permute,
+    slice_of_permute,
 )

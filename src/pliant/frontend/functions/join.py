@@ -261,8 +261,9 @@ def resize(a: Any, new_shape: Any) -> TracedArray:
     size = int(np.prod(shape))
     if not x.size or not size:
         return fresh_concrete(np.zeros(shape, x.dtype))
-    full = concatenate((x,) * -(-size // x.size))
-    return fresh(moves.reshape(moves.slice_axis(full.value, 0, 0, size), shape), is_array=True)
+    times = -(-size // x.size)
+    full = moves.reshape(moves.broadcast(x.value, (times, x.size), (1,)), (times * x.size,))
+    return fresh(moves.reshape(moves.slice_axis(full, 0, 0, size), shape), is_array=True)
 
 
 def tril(m: Any, k: int = 0) -> TracedArray:
