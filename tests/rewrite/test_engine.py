@@ -13,6 +13,7 @@ from pliant.core.ir import Const, Function, Number, Op, Value, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.errors import RewriteError
+from pliant.ops.compare import less
 from pliant.ops.cond import Cond
 from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import Add, Mul, add, mul, neg, sub
@@ -93,6 +94,30 @@ def test_a_rule_that_changes_the_type_is_named() -> None:
         simplify(trace(lambda x: reduce_sum(x), F3), (wrong,))
     assert "the rule" in str(caught.value)
     assert "test_engine.py" in str(caught.value)
+
+
+def test_what_rules_do_in_a_function_that_a_value_holds_is_no_circle() -> None:
+    def long(x: Value) -> Value:
+        for _ in range(3000):
+            x = mul(1.0, sin(x))
+        return x
+
+    held = trace(long, Type("f64"))
+
+    @rewrite(Exp)
+    def in_a_branch(value: Value) -> Value:
+        """Holds a long function."""
+        (x,) = value.args
+        (made,) = Cond(held, held).apply(less(x, 0.0), x)
+        return made
+
+    def f(x: Value) -> Value:
+        return exp(mul(1.0, x))
+
+    fn, log = trace(f, Type("f64")), Log()
+    made = simplify(fn, (in_a_branch, times_one), log=log)
+    assert log.fired["times_one"] > 3000
+    assert simplify(made, (times_one,)) is made
 
 
 def test_rules_that_undo_each_other_are_stopped_and_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, final
 
 from pliant.core import ir
@@ -139,7 +140,8 @@ class Cond(Holder):
         """Where a result may differ from zero: what the branch that is run knows of it."""
         condition, *xs = value.args
         masks = tuple([find(x) if x.type.is_float else None for x in xs])
-        branches = [_support_in(fn, value.index, masks) for fn in self.branches]
+        types = tuple([mask and mask.type for mask in masks])
+        branches = [_support_in(fn, value.index, types) for fn in self.branches]
         found = [fn.results[0] for fn in branches]
         match [mask.op.value for mask in found if isinstance(mask.op, Const)]:
             case [True, True]:
@@ -171,8 +173,10 @@ class Cond(Holder):
         return Cond(*small).apply(condition, *pick(xs, read))
 
 
-def _support_in(fn: Function, place: int, masks: Tangents) -> Function:
-    """Where a result of a branch may differ from zero, as a function of its operands and of what is known of these."""
+@lru_cache(maxsize=1 << 13)
+def _support_in(fn: Function, place: int, masks: tuple[Type | None, ...]) -> Function:
+    """Where a result of a branch may differ from zero, as a function of its operands and of what is known of these.
+    Each product in nested branches asks it of all around it."""
     has = [mask is not None for mask in masks]
 
     def step(*args: Value) -> Value:
@@ -183,7 +187,7 @@ def _support_in(fn: Function, place: int, masks: Tangents) -> Function:
         found = support(y, known=dict(zip(pick(params, has), args[len(masks) :], strict=True)))
         return const(True, "bool") if found is None else found
 
-    return trace(step, *(p.type for p in fn.params), *(mask.type for mask in present(masks)))
+    return trace(step, *(p.type for p in fn.params), *[mask for mask in masks if mask])
 
 
 def _widened(fn: Function, shape: tuple[int, ...]) -> Function:

@@ -24,7 +24,7 @@ Fold: TypeAlias = "Callable[[Op, tuple[Const, ...]], Number | None]"
 """Evaluates a primitive on literals; None if it cannot."""
 
 _SWEEPS = 20
-_FIRINGS = 2000  # that one value may cause; more is a rule set that runs in circles
+_FIRINGS = 2000  # that one value may cause, but for functions that it holds; more is a rule set that runs in circles
 
 
 def simplify(fn: Function, rules: Sequence[Rule], *, fold: Fold | None = None, log: Log | None = None) -> Function:
@@ -71,6 +71,7 @@ class _Engine:
     def __init__(self, rules: tuple[Rule, ...], fold: Fold | None, log: Log) -> None:
         self.index, self.fold, self.log = _index(rules), fold, log
         self.fired = 0
+        self.inside = 0  # of these, in functions that primitives hold
         self.final: dict[Value, Value] = {}  # values of the sweep's trace that were looked at
         self.elsewhere: dict[Value, Value] = {}  # replaced after they may have been read
         self.inner: dict[int, tuple[Function, Function]] = {}
@@ -153,6 +154,7 @@ class _Engine:
             known = self.inner[id(fn)] = fn, engine.run(fn)  # fn is kept, and so its id
             self.inner[id(known[1])] = known[1], known[1]
             self.fired += engine.fired
+            self.inside += engine.fired
         return known[1]
 
     @property
@@ -166,7 +168,7 @@ class _Engine:
         if first is value:
             self.final[value] = value
             return value
-        settled, limit = self.final, self.fired + _FIRINGS
+        settled, limit = self.final, self.fired - self.inside + _FIRINGS
         stack: list[tuple[Value, list[Value]]] = [(first, [value])]  # a value, and those it stands for
         while stack:
             v, aliases = stack[-1]
@@ -178,7 +180,7 @@ class _Engine:
                     continue
                 done = self.improve(self.renewed(v))
                 if done is not v:
-                    if self.fired > limit:
+                    if self.fired - self.inside > limit:
                         raise self.endless()
                     stack[-1] = done, [*aliases, v]
                     continue
