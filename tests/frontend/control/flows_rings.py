@@ -126,7 +126,7 @@ def rings_of_rings(x: Any, n: int) -> Any:
         outer.append(np.cos(total) + x[i])
         if x[i] > -0.8:
             outer.popleft()
-    return total, list(outer)[0], len(outer)
+    return total, sum(list(outer)), len(outer)
 
 
 RINGS = [

@@ -29,7 +29,7 @@ from pliant.frontend.array import fresh
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.growth import Element, merged, read_element
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import LEAF, flatten, unflatten
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of
@@ -299,7 +299,7 @@ def as_list(x: Any) -> Any:
     count, column = array.extents[0], array.whole.value
     shape = column.shape[1:]
     kind = Kind(Type(column.dtype, shape), is_scalar=not shape)
-    form = Form(Element(flatten(0)[1], (kind,)), column.shape[0], Size(0), Size(column.shape[0]))
+    form = Form(Element(LEAF, (kind,)), column.shape[0], Size(0), Size(column.shape[0]))
     return [form.front([column, count.value])]
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.data import frozen
 from pliant.frontend import signature
+from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import born
@@ -26,6 +27,9 @@ from pliant.frontend.tracing import current, thread
 from pliant.frontend.whose import is_plain
 
 Opened: TypeAlias = Callable[[Any], bool]  # whether an object that can be changed is taken apart
+NUMBERS: Final = frozenset((TracedArray, bool, int, float, complex))
+"""Types of leaves."""
+LEAF: Final = signature.flatten(0)[1]
 
 
 @final
@@ -67,6 +71,8 @@ class Structure:
 
 def flatten(tree: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
     """The leaves of a tree, and its structure."""
+    if type(tree) in NUMBERS:  # as most are: lists have many
+        return [tree], LEAF
     leaves, outer = signature.flatten(tree)
     names = [_names_of(x, opened) for x in leaves]
     if not any([n is not None for n in names]):

@@ -24,7 +24,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
-from pliant.frontend.control.objects import flatten, is_value, unflatten
+from pliant.frontend.control.objects import LEAF, flatten, is_value, unflatten
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
@@ -61,7 +61,7 @@ def nested_kind(*lists: list[Any]) -> Kind | None:
 def nested(*lists: list[Any]) -> Element | None:
     """What the numbers of several lists of lists have in common."""
     kind = nested_kind(*lists)
-    return None if kind is None else Element(flatten(0)[1], (kind,))
+    return None if kind is None else Element(LEAF, (kind,))
 
 
 def numbers(array: TracedArray, kind: Kind) -> list[Any]:
