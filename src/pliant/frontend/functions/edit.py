@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pliant.frontend.convert import axis_of, broadcast_value, stored
 from pliant.frontend.functions.common import array_of, known, solid, xp
 from pliant.frontend.functions.join import along
 from pliant.frontend.functions.shape import moveaxis, ravel
-from pliant.ops.shape import concatenate
+from pliant.ops.shape import concatenate, slice_axis
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> TracedArray:
@@ -48,8 +48,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> TracedArray:
         count = len(xp.insert(np.arange(n), where, 0)) - n
     new = broadcast_value(new, tuple(count if a == at else m for a, m in enumerate(x.shape)))
     places = xp.insert(np.arange(n), where, n + np.arange(count))
-    return along(fresh(concatenate((x.value, new), at), is_array=True), places, at)
+    ends = np.flatnonzero((np.diff(places) != 1) | (places[1:] == n)) + 1
+    if len(ends) > FEW:
+        return along(fresh(concatenate((x.value, new), at), is_array=True), places, at)
+    runs = [(int(run[0]), len(run)) for run in np.split(places, ends) if len(run)]
+    parts = [slice_axis(x.value if i < n else new, at, i if i < n else i - n, m) for i, m in runs]
+    return fresh(concatenate(tuple(parts), at) if parts else x.value, is_array=True)
 
+
+FEW: Final = 16
+"""Runs of elements at most that are put together; elements of more are looked up."""
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {np.delete: delete, np.insert: insert}
 """NumPy's functions that add or remove elements."""
