@@ -14,6 +14,7 @@ from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.deques import as_deques
+from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
@@ -189,7 +190,7 @@ def _drawn(trace: Trace, *, may_draw: bool, may_write: bool) -> tuple[Storage, .
 
 def _sized(x: Any, role: str) -> Any:
     """What a function of some role returns: anything but an array of unknown extents."""
-    if isinstance(x, Bounded):
+    if isinstance(x, Bounded | Front):
         raise x.returned(f"the result of {role}")
     return x
 

@@ -105,14 +105,22 @@ def _trace_lengths(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
     groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
-    """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then."""
+    """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then:
+    those in which the lists are made for which it fails, or all."""
     try:
         return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, layouts)
     except PliantError as error:
         if not lengths.are_unknown:
             raise
-        take_back(needs.left)
         deciding = needs.deciding
+        known = None if leaves_needed(error, needs)[1] else lengths.known_for(values_of(error))
+        while known is not None:
+            take_back(needs.left)
+            try:
+                return _trace_once(f, leaves, structure, names, groups, met, known, needs, layouts)
+            except PliantError as again:
+                known = known.known_for(values_of(again))
+        take_back(needs.left)
         try:
             return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, layouts)
         except PliantError as again:

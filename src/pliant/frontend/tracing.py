@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
@@ -93,11 +93,29 @@ ROOM: Final = 1 << 10  # elements of a list that nothing bounds, at first
 class Lengths:
     """Those of lists that conditions extend: whether they have to be known, and whether some were not; see
     `control.fronts`. room: how many elements a list may have to which steps add whose number nothing bounds, 0 if none
-    may."""
+    may. needed: loops, by their code, in which they have to be known."""
 
     are_needed: bool = False
     are_unknown: bool = False
     room: int = ROOM
+    needed: frozenset[Any] = frozenset()
+    loops: list[Any] = field(default_factory=list[Any])  # that are run, by their code, the innermost last
+    made: dict[Value, frozenset[Any]] = field(default_factory=dict[Value, frozenset[Any]])  # lengths, and in which
+
+    def known_for(self, values: Iterable[Value]) -> Lengths | None:
+        """Those of another trace, which knows some of them: what the loops unrolled tell in which these are made. None
+        if that is nothing new."""
+        more = frozenset[Any]().union(*[self.made.get(value, ()) for value in values]) - self.needed
+        return Lengths(room=self.room, needed=self.needed | more) if more else None
+
+    @contextmanager
+    def inside(self, code: Any) -> Generator[None]:
+        """What is made inside is made in a loop."""
+        self.loops.append(code)
+        try:
+            yield
+        finally:
+            self.loops.pop()
 
 
 @final

@@ -140,11 +140,11 @@ class Front:
         start = const(0, "i64") if self.first is None else self.first
         return form.front([*self.columns, count, Front(self.form, self.columns, count, start).place(const(1, "i64"))])
 
-    def returned(self) -> UnsupportedError:
-        """The error of what is left in an argument."""
+    def returned(self, what: str = "left in an argument") -> UnsupportedError:
+        """The error of what cannot be such a result."""
         error = UnsupportedError(
-            "a list that is left in an argument needs a known number of elements, which a condition decides that is "
-            "known only at run time",
+            f"a list that is {what} needs a known number of elements, which a condition decides that is known only at "
+            "run time",
             hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
         )
         return error.at(("made here", self.count.origin)).needing(self.count)
@@ -175,11 +175,14 @@ class Form:
     high: Size
     is_ring: bool = False
     joins: int = field(default=0, compare=False)  # how often lists were put together of which one is a part
+    loops: frozenset[Any] = field(default=frozenset(), compare=False)  # that made it so, by their code
 
     @classmethod
     def of(cls, *lists: Sequence[Any]) -> Form | None:
         """The form that holds each of several lists; None if there is none."""
-        if current().outermost.lengths.are_needed:
+        lengths = current().outermost.lengths
+        loops = frozenset(lengths.loops[-1:])
+        if lengths.are_needed or (loops & lengths.needed and not any(map(has_front, lists))):
             return None
         parts = [_parts(elements) for elements in lists]
         fronts = [front for front, _ in parts if front is not None]
@@ -196,7 +199,8 @@ class Form:
         room = max([*[high.range[1] or 0 for high in highs], *[front.form.room for front in fronts]])
         joins = max([front.form.joins for front in fronts], default=0)
         is_ring = any([front.first is not None for front in fronts])
-        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs), is_ring, joins)
+        low, high = functools.reduce(_lesser, lows), functools.reduce(_greater, highs)
+        return cls(element, room, low, high, is_ring, joins, loops.union(*[front.form.loops for front in fronts]))
 
     def joined(self, elements: Sequence[Any]) -> Form | None:
         """The form that holds another list too, but for how many elements there are. A ring has as much room as it has
@@ -208,7 +212,8 @@ class Form:
             return None
         is_ring = self.is_ring or (other is not None and other.is_ring)
         room = max(self.room, other.room) if other is not None and is_ring else self.room
-        return replace(self, element=element, is_ring=is_ring, room=room)
+        loops = self.loops if other is None else self.loops | other.loops
+        return replace(self, element=element, is_ring=is_ring, room=room, loops=loops)
 
     def with_one_less(self) -> Form:
         """The form after one element has gone, which there must be."""
@@ -259,7 +264,8 @@ class Form:
             note_range(count, self.low, self.high)
         for row in first:
             note_range(row, 0, max(self.room - 1, 0))
-        current().outermost.lengths.are_unknown = True
+        lengths = current().outermost.lengths
+        lengths.are_unknown, lengths.made[count] = True, self.loops
         return Front(self, made, count, *first or [None])
 
 

@@ -33,7 +33,7 @@ from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.sizes import size_of
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
 PLAIN_STEPS: Final = 50  # that are known to go on, of a loop without an end
@@ -59,7 +59,14 @@ def loop_of(elements: Any, step: Callable[[Any], None], code: CodeType) -> None:
 
 
 def _run(site: Site, elements: Any) -> Signal | None:
-    match elements if is_tracing() else None:
+    if not is_tracing():
+        return _counted(site, elements)
+    with current().outermost.lengths.inside(site.code):
+        return _run_inside(site, elements)
+
+
+def _run_inside(site: Site, elements: Any) -> Signal | None:
+    match elements:
         case Nest():
             inside = site.part(site.body, is_last=False)
             outer = site.part(lambda a: _run(inside, elements.inner(a)), is_last=True)

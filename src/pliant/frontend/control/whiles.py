@@ -18,7 +18,7 @@ from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import MANY, operations, operations_since
 from pliant.frontend.failures import is_going_on
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
 
@@ -27,7 +27,10 @@ def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None,
     """`while test(): body()`. asked: the names that the test binds."""
     site = Site.of(body, orelse, names)
     site.cells = cells_of(names[0], test, body)
-    return _repeat(site, test, asked, 0)
+    if not is_tracing():
+        return _repeat(site, test, asked, 0)
+    with current().outermost.lengths.inside(site.code):
+        return _repeat(site, test, asked, 0)
 
 
 def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signal | None:
