@@ -147,6 +147,8 @@ def inside(error: BaseException, place: Any) -> UnsupportedError:
             "a list gets as many elements as nothing bounds, in a function that is called many times or in a branch",
             hint="lists that grow need a bound here: for _ in range(most), and a break",
         ).at(("here", place))
+    if isinstance(error, UnsupportedError):
+        return error
     return UnsupportedError(
         f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
         "called many times or in a branch",

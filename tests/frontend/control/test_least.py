@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,3 +40,38 @@ def test_derivatives_and_batches(name: str) -> None:
     np.testing.assert_allclose(pliant.grad(f)(SOME), wanted, rtol=1e-6, atol=1e-8)
     rows = np.stack([SOME, -SOME])
     np.testing.assert_allclose(pliant.vmap(f)(rows), [f(row) for row in rows])
+
+
+def positive(x: Any) -> Iterator[Any]:
+    for v in x:
+        if v > 0:
+            yield v
+
+
+def greatest_after_a_key(x: Any) -> Any:
+    found = max([v for v in positive(x)], key=lambda v: -((v - 2.2) ** 2), default=None)
+    return 0.0 if found is None else 2.0 * found
+
+
+OF_GENERATORS: dict[str, Callable[[Any], Any]] = {
+    "greatest": lambda x: max([v * v for v in positive(x)], default=0.5),
+    "least_by_a_key": lambda x: min((v for v in positive(x)), key=np.cos, default=-1.0),
+    "first_of_pairs": lambda x: max([(v, i) for i, v in enumerate(positive(x))], default=(0.25, 7))[0],
+    "none_by_default": greatest_after_a_key,
+    "none_or_a_number": lambda x: max([v if v > 2 else None for v in x], key=lambda v: -1.0 if v is None else v) or 3.0,
+}
+
+
+@pytest.mark.parametrize("f", OF_GENERATORS.values(), ids=OF_GENERATORS)
+def test_what_nobody_looks_at_raises_nothing_where_nothing_can_be_raised(f: Callable[[Any], Any]) -> None:
+    rows = np.stack([SOME, -SOME, -np.abs(SOME)])
+    wanted = [f(row) for row in rows]
+    alone = pliant.checkpoint(f)
+    np.testing.assert_allclose([pliant.jit(f)(row) for row in rows], wanted)
+    np.testing.assert_allclose([pliant.jit(alone)(row) for row in rows], wanted)
+    np.testing.assert_allclose(pliant.vmap(alone)(rows), wanted)
+    np.testing.assert_allclose(pliant.jit(lambda z: pliant.map(f, z))(rows), wanted)
+    scanned = pliant.jit(lambda z: pliant.scan(lambda total, x: (total + f(x), f(x)), 0.0, z))
+    np.testing.assert_allclose(scanned(rows)[1], wanted)
+    slopes = [[(f(row + d) - f(row - d)) / 2e-6 for d in 1e-6 * np.eye(5)] for row in rows]
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(alone))(rows), slopes, rtol=1e-6, atol=1e-8)

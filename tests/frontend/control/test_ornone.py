@@ -54,6 +54,17 @@ def test_what_is_none_fails_with_pythons_words() -> None:
         f(np.array([0.5, 0.25]))
 
 
+def test_a_function_that_may_return_none_is_refused_where_nothing_can_be_raised() -> None:
+    def f(x: Any) -> Any:
+        for v in x:
+            if v > 1:
+                return v
+        return None
+
+    with pytest.raises(PliantError, match=r"the function returns None by a condition[\s\S]*for v in x"):
+        pliant.jit(pliant.checkpoint(f))(X)
+
+
 def test_a_list_has_nothing_at_none() -> None:
     def f(x: Any, writes: bool) -> Any:
         values, at = [0.0] * 3, None

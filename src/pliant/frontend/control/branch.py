@@ -20,7 +20,7 @@ from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
 from pliant.frontend.control.keyed import is_among, is_asked
 from pliant.frontend.control.narrowed import follows, narrowed
-from pliant.frontend.control.ornone import OrNone, equal
+from pliant.frontend.control.ornone import OrNone, equal, object_of
 from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
@@ -255,7 +255,7 @@ def both(first: Any, second: Block) -> Any:
 def either(first: Any, second: Block) -> Any:
     """`first or second`."""
     if type(first) is OrNone:
-        return choose(truth_of_object(first, lists.asked), lambda: first, second)
+        return choose(truth_of_object(first, lists.asked), lambda: object_of(first), second)
     first = _certain(first)
     if not is_open(first):
         return first or second()

@@ -27,6 +27,7 @@ from pliant.frontend.control.items import Made, Mapped, steps_of
 from pliant.frontend.control.iterators import Filtered, Taken, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.numbers import truth
+from pliant.frontend.control.ornone import OrNone, object_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
 from pliant.frontend.control.specials import binary
@@ -182,15 +183,23 @@ def best(
     start = default["default"] if default and is_open_ended(elements) else None
     by = start if start is None or key is None else key(start)
     state: dict[str, Any] = born({VALUE: start, KEY: by, FOUND: False})
+    may_be_none = False  # an element, or its key
+
+    def there(name: str) -> Any:
+        """What was found, if something was: where None is only what it starts from, nobody looks at it."""
+        x = state[name]
+        return object_of(x) if type(x) is OrNone and not may_be_none else x
 
     def keyed(made: Callable[[], Any]) -> tuple[Any, Any]:
         x = made()
         return x, x if key is None else key(x)
 
     def use(holds: Any, made: Callable[[], Any]) -> None:
+        nonlocal may_be_none
         x, k = only_if(holds, lambda: keyed(made)) if is_open(holds) else keyed(made)
+        may_be_none = may_be_none or any([one is None or type(one) is OrNone for one in (x, k)])
         found, old = state[FOUND], state[VALUE]
-        better = both(holds, lambda: either(negated(found), lambda: precedes(k, state[KEY], less)))
+        better = both(holds, lambda: either(negated(found), lambda: precedes(k, there(KEY), less)))
         if found is False:  # so far nothing was looked at
             better = True
         chosen = choose(better, lambda: k, lambda: state[KEY])
@@ -204,8 +213,8 @@ def best(
         return function([], **default)
     if is_open(found) and not default:
         fail_if(value_of(negated(found)), _nothing_to_choose(function))
-        return state[VALUE]
-    return choose(found, lambda: state[VALUE], lambda: default["default"])
+        return there(VALUE)
+    return choose(found, lambda: there(VALUE), lambda: default["default"])
 
 
 def _nothing_to_choose(function: Any) -> ValueError:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, cast, final
 
 from pliant.core.ir import Value, Values, const
-from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend import signature
 from pliant.frontend.array import TracedArray
@@ -168,9 +167,9 @@ def _returned(x: Any) -> Any:
     if type(x) is not OrNone or is_known(x) is False:
         return None if type(x) is OrNone else x
     return present(x, UnsupportedError(
-        "the function returns None by a condition that is known only at run time, and it does in this call",
+        "the function returns None by a condition that is known only at run time",
         hint="return a value that says so, as in: return 0.0 if best is None else best",
-    ).at(("here", here())))  # fmt: skip
+    ).at(("condition here", value_of(x.pliant_flag).origin)))  # fmt: skip
 
 
 def _unusable(what: str) -> TypeError:
