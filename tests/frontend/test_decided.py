@@ -358,4 +358,23 @@ def test_an_array_of_which_all_elements_are_decided_is_asked_for_as_one(monkeypa
     assert [v.shape for v in found.fn.results] == [(50,)]
     some = pliant.explain(counts_of_some, np.arange(50) % 3).decided
     assert some is not None
-    assert (len(some.fn.results), found.is_native, some.is_native) == (49, True, False)
+    assert [v.shape for v in some.fn.results] == [(49,)]
+
+
+def test_many_numbers_are_asked_for_natively_once_that_was_done_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        v, total = x[0], 0.0
+        for i in range(12):
+            v = (1.3 * v + x[i % 4]) % 7.0
+            total += [x, x[1:], x[2:]][int(v) % 3].sum()
+        return total
+
+    monkeypatch.setattr(decided, "FEW", 4)
+    monkeypatch.setattr(decided, "OFTEN", 5)
+    compiled, x = pliant.jit(f), np.array([1.5, 2.0, 0.25, 3.0])
+    natives = list[int]()
+    for k in range(12):
+        given = x + 0.5 * (k in (3, 9, 11))
+        assert compiled(given) == pytest.approx(f(given))
+        natives.append(len(compiled.natives))
+    assert (natives[4], natives[-1] > 0) == (0, True)

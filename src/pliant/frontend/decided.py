@@ -24,6 +24,7 @@ from pliant.core.origin import CodeOrigin, here
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES
 from pliant.errors import TracedValueError
+from pliant.frontend.alike import together
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
 from pliant.frontend.tracing import Needs, Trace, current, thread
@@ -34,7 +35,8 @@ from pliant.transforms.evaluate import run, stepper
 
 MOST: Final = 64  # traces that are done again
 NUMBERS: Final = 1 << 12  # of one program, or as many as its arrays have elements
-FEW: Final = 256  # numbers that native code makes: of more, it would take LLVM long
+FEW: Final = 256  # numbers that native code makes at once: of more, it would take LLVM long
+OFTEN: Final = 64  # times that more are asked for, before native code makes them: by then they have taken as long
 BYTES: Final = 1 << 30  # of what leads to them
 KINDS: Final = "biu"  # of dtypes that can be decided
 
@@ -48,25 +50,37 @@ class Decided:
 
     def __init__(self, fn: Function, contents: Sequence[Any]) -> None:
         self.fn, self.contents = fn, tuple([np.array(x, order="C") for x in contents])
+        self.count = 0  # how often it was asked
 
-    @cached_property
+    @property
     def run(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
-        """What makes the numbers of the program's arguments: native code, if it is short."""
-        if self.is_native:
-            return Decided.compiled(self.fn)
-        step = stepper(self.fn, np)
-        return np.errstate(all="ignore")(lambda arrays: step(tuple(arrays)))
+        """What makes the numbers of the program's arguments: native code, if it is short or often asked."""
+        return self._code if self.is_native else self._steps
 
-    @cached_property
+    @property
     def is_native(self) -> bool:
         """Whether native code makes them."""
+        return self._is_short or self.count > OFTEN
+
+    @cached_property
+    def _is_short(self) -> bool:
         return len(self.contents) <= FEW or any([_has_loops(n) for n in self.fn.nodes])
+
+    @cached_property
+    def _code(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        return Decided.compiled(self.fn)
+
+    @cached_property
+    def _steps(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        step = stepper(self.fn, np)
+        return np.errstate(all="ignore")(lambda arrays: step(tuple(arrays)))
 
     def __str__(self) -> str:
         return "\n  ".join([_told(v, x) for v, x in zip(self.fn.results, self.contents, strict=True)])
 
     def holds(self, arrays: Sequence[Any]) -> bool:
         """Whether they are the same for other arguments."""
+        self.count += 1
         try:
             found = self.run(arrays)
         except (IndexError, ValueError, ArithmeticError):  # what leads to a number in this program may fail in others
@@ -250,9 +264,19 @@ class Deciding:
         """What the program's calls are asked; None if nothing was decided."""
         if not self.used:
             return None
-        found = [*self.used] if len(self.used) <= FEW else _with_whole_arrays(self.used)
-        contents = [self.used[v] if v in self.used else self._array(v) for v in found]
-        return Decided(Function("decided", fn.params, tuple(found)), contents)
+        numbers = [*self.used] if len(self.used) <= FEW else _with_whole_arrays(self.used)
+        with scope(self.trace.scope):
+            found = together(numbers)
+        contents = [self._contents(value, parts) for value, parts in found]
+        return Decided(Function("decided", fn.params, tuple([value for value, _ in found])), contents)
+
+    def _contents(self, value: Value, parts: Sequence[Value]) -> Any:
+        """What an array holds that some of the numbers are elements of, or a parameter."""
+        if value in self.used:
+            return self.used[value]
+        if value in parts:
+            return self._array(value)
+        return np.array([self.used[part] for part in parts])
 
 
 def decided_by(error: BaseException, needs: Needs) -> dict[int, Any]:
@@ -275,7 +299,8 @@ def truth_of(value: Value, what: str) -> bool | None:
 
 def _told(value: Value, content: Any) -> str:
     shown = str(content) if not content.shape else f"{content.dtype} array of {content.size} elements"
-    return f"{'/'.join(value.origin.names) or 'a number'} = {shown}, of {value.origin.short}"
+    what = "numbers" if content.shape else "a number"
+    return f"{'/'.join(value.origin.names) or what} = {shown}, of {value.origin.short}"
 
 
 def _sources(root: Value) -> list[Value]:
