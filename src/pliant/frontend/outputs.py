@@ -247,6 +247,7 @@ class _Returned:
 
     def spread(self, m: Front) -> Output:
         """The elements of a list of which there are as many as is known only after the call."""
+        m = m.in_order()
         element, count = m.form.element, self.result(m.count)
         counts = [(count, *(None for _ in column.shape[1:])) for column in m.columns]
         parts = [Output("array", self.result(c), (Cut(n),)) for c, n in zip(m.columns, counts, strict=True)]

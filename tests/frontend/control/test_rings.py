@@ -88,3 +88,20 @@ def test_what_is_taken_from_the_front_moves_nothing() -> None:
     text = text[text.index("while_loop →") :]
     assert "scatter_set: fills i64" in text
     assert f"concatenate: i64[{1 << 10}" not in text
+
+
+@pytest.mark.parametrize("made", [lambda queue: queue, list, tuple, lambda queue: (queue, len(queue))])
+def test_a_ring_is_returned_in_its_order(made: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        last: deque[Any] = deque()
+        for v in x:
+            if v > 0:
+                last.append(v)
+            elif len(last) > 1:
+                last.popleft()
+        return made(last)
+
+    compiled, rng = pliant.jit(f), np.random.default_rng(0)
+    for shift in (0.2, -1.0, 1.0, -0.1, 0.7, -0.5, 0.4):
+        x = rng.standard_normal(12) + shift
+        assert compiled(x) == f(x)
