@@ -163,7 +163,9 @@ class Exit:
         else:
             made = self.kept(first, self.leaf(leaf, n, kind))
             if self.plan.has_swaps and type(first) is TracedArray and is_mutable(first):
-                made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
+                copy = self.kept(first, partial(_array, n, kind_of(leaf), writeable=False))
+                name = Name(first, head.storage, leaf.storage, bool(leaf.lenses), n, copy)
+                made = self.swaps.recipe(name, made)
         return self.choices.named(first, head, leaf, made) if self.is_read(place) else made
 
     def changed(self, table: Table | Filling) -> tuple[Place, Recipe]:

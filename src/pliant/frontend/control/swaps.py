@@ -1,7 +1,8 @@
 """Two names that exchange their arrays at each step of a loop whose steps are counted at run time.
 
 Each name carries what its array holds; whether the number of steps was odd says, after the loop, which of
-the two arrays each name is bound to, and what each array holds.
+the two arrays each name is bound to, and what each array holds. Where they exchange views of their arrays,
+`x, y = y[::-1], x`, that would not say which view it is: the names are bound to copies then, which nobody writes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.either import either
 from pliant.frontend.control.plan import Carry, NotInductive
 from pliant.frontend.control.region import Region
+from pliant.frontend.control.tables import share
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.bits import logical_not
 from pliant.ops.select import select
@@ -27,13 +29,15 @@ Recipe: TypeAlias = Callable[[Values], Any]
 @final
 @frozen(eq=False)
 class Name:
-    """A name that is bound to `first` before the loop, to `head` before the step and to `after` after it;
-    carry n is what its array holds."""
+    """A name that is bound to `first` before the loop, to all of `head` before the step and to `after`, or to a view
+    of it, after it; carry n is what it holds. copy: makes an array of that which is not written."""
 
     first: TracedArray
     head: Storage
     after: Storage
+    is_view: bool
     n: int
+    copy: Recipe
 
 
 @final
@@ -52,6 +56,8 @@ class Swaps:
             if name.after is name.head or name.after not in self.names:
                 return alone(results)
             other = self.names[name.after]
+            if name.is_view or other.is_view:
+                return name.copy(results)
             return either(current(), results[self.odd], other.first, name.first, known=results[name.n])
 
         return made
@@ -69,7 +75,12 @@ class Swaps:
                 raise NotInductive("its names are bound to other arrays at each step")
             if storage in written or storage.value in free:
                 raise NotInductive("an array that its names exchange is used under another name, too")
-            writes.append(self.write(name, other))
+            if not (name.is_view or other.is_view):
+                writes.append(self.write(name, other))
+            elif name.head.is_touched or other.head.is_touched:
+                raise NotInductive("its names exchange views of arrays that are written")
+            else:
+                share([name.first])
         if writes:
             odd = param(Type("bool"), "odd")
             self.odd = len(carries)
