@@ -15,7 +15,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope, scope
 from pliant.core.types import Type
-from pliant.errors import TracedValueError, UnsupportedError
+from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.text import without_unknown
@@ -107,6 +107,14 @@ def may_raise(error: BaseException) -> bool:
 def is_raised(error: BaseException) -> bool:
     """The same of an exception that a `raise` of the user has made."""
     return is_marked(error) and may_raise(error)
+
+
+def may_be_told(error: Exception) -> bool:
+    """The same of an exception that leaves a block for sure: whether it is one of the user's function, and not of what
+    tracing cannot do."""
+    if isinstance(error, PliantError):
+        return isinstance(error, IndexRangeError) and may_raise(error)
+    return is_raised(error) or (isinstance(error, LookupError) and may_raise(error))
 
 
 def can_fail() -> bool:

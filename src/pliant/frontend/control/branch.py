@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Value
-from pliant.errors import IndexRangeError, PliantError
+from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.certain import truth_by_ranges
@@ -32,7 +32,7 @@ from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, failures_noted, is_raised, may_raise, numbers_of_failures, refused
+from pliant.frontend.failures import fail_if, failures_noted, may_be_told, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection
@@ -173,13 +173,11 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     before = _said_and_raised()
     try:
         return outcome(block or _nothing, cells)
-    except PliantError as error:
-        if isinstance(error, IndexRangeError) and may_raise(error):
-            return Raised(error, block, cells, _said_and_raised() > before)
-        raise
     except Exception as error:
-        if is_raised(error) or (isinstance(error, LookupError) and may_raise(error)):
+        if may_be_told(error):
             return Raised(error, block, cells, _said_and_raised() > before)
+        if isinstance(error, PliantError):
+            raise
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
         raise refused(error, hint) from error

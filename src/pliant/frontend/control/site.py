@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from types import CodeType
 from typing import Any, Final, final
 
 from pliant.core.data import mutable
+from pliant.core.ir import Value
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, joined
@@ -17,6 +19,7 @@ from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import failed_before
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, Signal, possible_of, without
+from pliant.frontend.failures import may_be_told
 from pliant.frontend.needs import can_be_known, needing
 
 PEELED: Final = 2  # steps that may come before the state has a form
@@ -42,6 +45,7 @@ class Site:
     reason: str = ""  # why it could not be captured at first
     changed: Origin | None = None  # what changes its state so
     is_late: bool = False  # whether it may be after one more step
+    needed: Value | None = None  # if its step raises for sure: the number of steps, or whether there is one
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
@@ -112,18 +116,19 @@ class Site:
 
     def after_one(self, holds: Any, first: Block, rest: Block) -> Signal | None:
         """A step, if there is one, and the loop that follows: what is a Python number before the first step may be one
-        of NumPy's after it."""
+        of NumPy's after it, and what every step raises is raised only if there is one."""
 
         def run() -> Signal | None:
             settle_if(self.cells, holds)
             signal = first()
             return rest() if signal is None else self.left(signal, rest)
 
-        return joined(holds, run, lambda: self.finished(None), self.all_cells)
+        with nullcontext() if self.needed is None else needing(self.needed):
+            return joined(holds, run, lambda: self.finished(None), self.all_cells)
 
     def required(self, plan: Plan, holds: Any, peeled: int, count: Any = None) -> Captured | None:
-        """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it.
-        holds: whether there is one. count: how many there are, if that is known before them."""
+        """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it, or
+        if it raises for sure. holds: whether there is one. count: how many there are, if that is known before them."""
         needed = holds.value if count is None else count.value
         try:
             with needing(needed):
@@ -134,6 +139,11 @@ class Site:
             if error.is_of_types and peeled < PEELED and not can_be_known(holds.value):
                 return None
             raise self.unending(self.reason).needing(needed) from None
+        except Exception as error:
+            if peeled > PEELED or not may_be_told(error):
+                raise
+            self.needed = needed
+            return None
 
     def unending(self, reason: str, hint: str = "") -> UnsupportedError:
         """The error of a loop that is none of the program and cannot be unrolled. hint: what to do about the reason."""
