@@ -16,14 +16,14 @@ from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.either import are_one, bases, either, is_other
+from pliant.frontend.control.either import are_one, bases, either
+from pliant.frontend.control.handed import Handed
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.unsized import as_array
 from pliant.frontend.number import kind_of, with_kind
 from pliant.frontend.tracing import current
-from pliant.ops.bits import logical_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
@@ -36,6 +36,7 @@ class Slots(Protocol):
     heads: Heads
     carries: list[Carry]
     stacks: list[Value]
+    handed: Handed
 
 
 @final
@@ -70,17 +71,17 @@ class Choices:
 
     def recipe(self, place: Place, first: TracedArray, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
         """What a name is bound to after the loop whose content is carry n."""
-        carries, kind = self.slots.carries, kind_of(leaf)
-        moved = param(Type("bool"), "moved")
-        m = len(carries)
-        carries.append(Carry(moved, False, logical_or(moved, is_other(head, leaf))))
+        kind = kind_of(leaf)
+        m, moved = self.slots.handed.moved(head, leaf)
         if place in self.slots.plan.apart:
             self.apart(first, head, moved)
         own = set(bases(leaf))
         same = [(self.same(x, first, head, leaf), x.recipe) for x in self.names if own & set(bases(x.leaf))]
 
+        own_or_new = self.slots.handed.recipe(leaf, lambda results: with_kind(results[n], kind), head.storage)
+
         def made(results: Values) -> Any:
-            new = with_kind(results[n], kind)
+            new = own_or_new(results)
             if new.type != first.type:
                 return new
             x = either(current(), results[m], new, first, known=results[n])
@@ -93,8 +94,10 @@ class Choices:
     def apart(self, first: TracedArray, head: TracedArray, moved: Value) -> None:
         """Leave the array that a name was bound to before the loop as the steps wrote it by that name."""
         carries = self.slots.carries
-        n, p = len(carries), param(head.type, "before")
-        carries.append(Carry(p, first, select(broadcast(moved, head.shape, ()), p, head.value)))
+        p = param(head.type, "before")
+        later = self.slots.handed.written(first, p)
+        n = len(carries)
+        carries.append(Carry(p, first, select(broadcast(moved, head.shape, ()), later, head.value)))
         self.writes.append(lambda results: first.replace(results[n]))
 
     def same(self, x: Bound, first: TracedArray, head: TracedArray, leaf: TracedArray) -> int:

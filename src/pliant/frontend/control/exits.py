@@ -18,6 +18,7 @@ from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.formers import Former
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
+from pliant.frontend.control.handed import Handed
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
@@ -52,6 +53,7 @@ class Exit:
         self.stores: dict[int, Storage] = {}
         self.swaps = Swaps()
         self.stacks: list[Value] = []
+        self.handed = Handed(self)
         self.choices = Choices(self)
         self.others: list[Any] = []  # what somebody may read after the loop, but what is carried
         self.returned: Any = None
@@ -73,6 +75,7 @@ class Exit:
         self.count([*left, *self.grown.enter(signal), result])
         self.grown.check(left)
         self.put_into_lists(left)
+        self.handed.enter()
         together = Together()
         exits = [*self.grown.left(self.users, together), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
@@ -308,11 +311,14 @@ class Exit:
             return shared
         if self.users[id(storage)] == 1 or is_copied(storage):
             number, own = self.slot(array.value) if n is None else n, kind_of(array)
-            return partial(_array, number, own, writeable=not is_copied(storage))
+            return self.handed.recipe(array, partial(_array, number, own, writeable=not is_copied(storage)))
         number = self.slot(storage.value)
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))
-        return lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown))
+        return self.handed.recipe(
+            array,
+            lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown)),
+        )
 
     def known_or_word(self, x: Any) -> Recipe:
         """How to make an object that is no number: one of some words by its number, any other as it is."""

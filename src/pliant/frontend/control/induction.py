@@ -367,14 +367,33 @@ class Round:
             raise NotInductive(reason, is_late=True)
         if not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(place.text, new.storage)
+        if any([self.heads.written(s, written) for s in bases(first)]):
+            self.keep_apart(place, first)
+        if any([self.heads.written(s, written) for s in bases(old)]):
+            self.check_handed(place, new)
+
+    def keep_apart(self, place: Place, first: TracedArray) -> None:
+        """Carry what an array holds that a name is bound to before the loop, and that is written; NotInductive if that
+        cannot be."""
         is_callers = any([s.index is not None or s.source is not None for s in bases(first)])
         if not (self.plan.is_first or is_callers) or not is_mutable(first):
-            return
-        if not any([self.heads.written(s, written) for s in bases(first)]):
             return
         if (self.plan.is_static and self.plan.is_first) or self.plan.has_swaps:
             raise NotInductive(f"{place.text} is written, and bound to another array", is_late=True)
         self.plan.apart.add(place)
+
+    def check_handed(self, place: Place, new: TracedArray) -> None:
+        """Keep apart the arrays from before the loop that a name is bound to in later steps, which write it, since it
+        has them from other names."""
+        for other in self.plan.plans if not self.plan.has_swaps else ():
+            rows = zip(self.heads.leaves_of(other), self.heads.firsts(other), self.leaves(other.get())[0], strict=False)
+            for head, first, leaf in rows:
+                if type(head) is not TracedArray or head.storage is not new.storage or other is place:
+                    continue
+                if new.lenses:
+                    raise NotInductive(f"{place.text} is bound to a part of another array, and written in a later step")
+                self.keep_apart(other, as_traced(first))
+                self.check_handed(other, as_traced(leaf))
 
     def check_former(self, place: Place, old: TracedArray, new: TracedArray) -> None:
         """NotInductive if a name is bound to what another one was, which a third one may be since an earlier step, and
