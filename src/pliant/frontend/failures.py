@@ -61,6 +61,7 @@ class Catcher:
     is_asking = False
     is_refusing = False
     is_trial = False  # whether the body is run again
+    has_loop = False  # whether there is a loop in the body
     numbers: Sequence[Storage] = ()  # what holds the number of what is raised, if it is to be known which
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
@@ -77,6 +78,12 @@ class Refusing(Catcher):
 
     def note(self, condition: Value, error: BaseException) -> None:
         raise refused(error) from error
+
+
+def note_loop() -> None:
+    """Note in the `try` statements around that a loop begins."""
+    for catcher in current().outermost.catchers if is_tracing() else ():
+        catcher.has_loop = True
 
 
 def catcher_of(kind: type[BaseException]) -> Catcher | None:

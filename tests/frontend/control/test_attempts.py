@@ -411,11 +411,12 @@ def test_what_is_shown_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.usefixtures("for_all_data")
-@pytest.mark.parametrize("f", [lost_in_a_loop, written_before])
-def test_what_is_changed_before_is_refused(f: Callable[[Any], Any]) -> None:
-    with pytest.raises(
-        UnsupportedError, match=r"(?s)ValueError is raised under a condition .*before anything is changed"
-    ):
+@pytest.mark.parametrize(
+    ("f", "hint"),
+    [(lost_in_a_loop, "put the try into the body of the loop"), (written_before, "put what may fail into")],
+)
+def test_what_is_changed_before_is_refused(f: Callable[[Any], Any], hint: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"(?s)ValueError is raised under a condition .*{hint}"):
         pliant.jit(f)(XS[0])
 
 
@@ -461,3 +462,34 @@ def unpacked(v: Any) -> Any:
 @pytest.mark.parametrize("given", [2.0, np.array(2.0), np.float32(2.0), np.ones(2)], ids=repr)
 def test_a_number_is_no_sequence(f: Callable[[Any], Any], given: Any) -> None:
     assert pliant.jit(f)(given) == f(given)
+
+
+def first_low(x: Any) -> Any:
+    try:
+        for i in range(4):
+            if x[i] < -1:
+                raise ValueError(i)
+        r = 1.0
+    except ValueError as error:
+        r = error.args[0] * x[error.args[0]]
+    return r + x.sum()
+
+
+def first_low_inside(x: Any) -> Any:
+    r = 1.0
+    for i in range(4):
+        try:
+            if x[i] < -1:
+                raise ValueError(i)
+        except ValueError as error:
+            r = error.args[0] * x[error.args[0]]
+            break
+    return r + x.sum()
+
+
+def test_a_batch_of_a_try_around_a_loop_says_to_put_it_inside() -> None:
+    for x in XS:
+        np.testing.assert_allclose(pliant.jit(first_low)(x.copy()), first_low(x))
+    with pytest.raises(UnsupportedError, match="put the try into the body of the loop, with a break in its handler"):
+        pliant.vmap(first_low)(np.stack(XS))
+    np.testing.assert_allclose(pliant.vmap(first_low_inside)(np.stack(XS)), [first_low(x) for x in XS])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.ir import Node, Value, Values, const
 from pliant.frontend.control.branch import Block, joined
@@ -31,6 +31,12 @@ from pliant.transforms.replace import replaced
 Kinds: TypeAlias = tuple[type[BaseException], ...]
 Handler: TypeAlias = tuple[Callable[[], Any], Callable[[BaseException], Signal | None]]
 """What it catches, and its block."""
+
+_ALONE: Final = "put what may fail into a statement of its own, before anything is changed"
+_INSIDE: Final = (
+    "put the try into the body of the loop, with a break in its handler: around the loop, it is compiled for each "
+    "number of steps, which neither a batch nor a program for all data can be"
+)
 
 
 @final
@@ -61,7 +67,7 @@ class Counting(Catcher):
 
     def note(self, condition: Value, error: BaseException) -> None:
         if hasattr(error, CHANGED) or self.has_changed():
-            raise refused(error, "put what may fail into a statement of its own, before anything is changed")
+            raise refused(error, _INSIDE if self.has_loop else _ALONE)
         same = [n for n, e in enumerate(self.errors) if type(e) is type(error) and e.args == error.args]
         self.errors += [] if same else [error]
         for other in numbers_of_failures():

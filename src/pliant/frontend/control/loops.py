@@ -30,7 +30,7 @@ from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import is_going_on
+from pliant.frontend.failures import is_going_on, note_loop
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import current, is_tracing
@@ -50,6 +50,7 @@ class Ending:
 
 def loop(elements: Any, body: Callable[[Any], Any], orelse: Block | None, *names: Any) -> Signal | None:
     """`for item in elements: body(item)`."""
+    note_loop()
     return _run(Site.of(body, orelse, names), elements)
 
 

@@ -17,7 +17,7 @@ from pliant.frontend.control.report import Report, failed_before, report, was_wh
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, hint_of, reason_of
 from pliant.frontend.control.sizing import MANY, operations, operations_since
-from pliant.frontend.failures import is_going_on
+from pliant.frontend.failures import is_going_on, note_loop
 from pliant.frontend.tracing import current, is_tracing
 
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
@@ -25,6 +25,7 @@ PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is t
 
 def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
     """`while test(): body()`. asked: the names that the test binds."""
+    note_loop()
     site = Site.of(body, orelse, names)
     site.cells = cells_of(names[0], test, body)
     if not is_tracing():
