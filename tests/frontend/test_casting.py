@@ -190,3 +190,41 @@ def changed_first(made: Callable[[Any], Any]) -> Callable[[Any], None]:
         x[0] = made(x)
 
     return write
+
+
+MASKED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "truths": lambda x, y, m: np.less(x, 3, out=y, where=m),
+    "sums": lambda x, y, m: np.add(x, 1, out=y, where=m),
+    "roots": lambda x, y, m: np.sqrt(x, out=y, where=m),
+    "fewer bits": lambda x, y, m: np.multiply(x, 2, out=y, where=m, casting="unsafe", dtype="i2"),
+    "any cast": lambda x, y, m: np.add(x, 0.5, out=y, where=m, casting="unsafe"),
+    "its own operand": lambda x, y, m: np.greater(y, 0, out=y, where=m),
+    "two results": lambda x, y, m: np.divmod(x, 2, out=(y, np.ones(4)), where=m),
+    "a narrower mask": lambda x, y, m: np.add(x, 1, out=y, where=m[:1]),
+    "a list": lambda x, y, m: np.add(x, 1, out=y, where=[True, False, False, True]),
+    "a wider mask": lambda x, y, m: np.add(x, 1, out=y, where=m[:, None]),
+}
+
+
+@pytest.mark.parametrize("to", ["f8", "i8", "c16"])
+@pytest.mark.parametrize("of", ["i4", "f4", "f8"])
+@pytest.mark.parametrize("write", MASKED.values(), ids=MASKED.keys())
+def test_what_a_mask_leaves_out_is_kept_as_it_is(write: Callable[[Any, Any, Any], Any], of: str, to: str) -> None:
+    x, y = np.array([1, 4, 9, 2], of), np.array([2.0**60 + 512, -3.1, 7.3, 300.7]).astype(to)
+    if to == "c16":
+        y += 2j
+    compare(lambda x, y, m: (write(x, y, m), y)[1], x, y, np.array([False, True, False, True]))
+
+
+def test_derivatives_and_batches_keep_what_a_mask_leaves_out() -> None:
+    def f(x: Any, y: Any) -> Any:
+        y = y * 1.0
+        np.multiply(x, x, out=y, where=x > 1, dtype="f4")
+        return np.sum(y * y)
+
+    x, y = np.array([1.5, 0.5, 2.5, -1.0], "f4"), np.array([0.1, 0.2, 0.3, 0.4])
+    assert pliant.jit(f)(x, y) == f(x, y)
+    np.testing.assert_array_equal(pliant.grad(f, 1)(x, y), [0, 0.4, 0, 0.8])
+    np.testing.assert_allclose(pliant.grad(f)(x, y), 4 * x**3 * (x > 1), rtol=1e-6)
+    xs, ys = np.stack([x, -x, x[::-1]]), np.stack([y, 2 * y, 3 * y])
+    np.testing.assert_array_equal(pliant.vmap(f)(xs, ys), [f(*pair) for pair in zip(xs, ys, strict=True)])

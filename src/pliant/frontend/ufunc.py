@@ -61,12 +61,11 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         return _concrete(ufunc, xs, dtype, casting)
     else:
         values = results(builders, ufunc, xs, dtype, casting)
-    if where is not True:
-        values = tuple(_where(where, v, o, ufunc) for v, o in zip(values, outs or (None,) * ufunc.nout, strict=True))
+    mask = None if where is True else _mask(where, outs, ufunc)
     if not any(o is not None for o in outs):
         made = tuple(fresh(v) for v in values)
         return made[0] if ufunc.nout == 1 else made
-    given = tuple(store(v, o, casting, ufunc) for v, o in zip(values, outs, strict=True))
+    given = tuple(store(v, o, casting, ufunc, mask) for v, o in zip(values, outs, strict=True))
     return given[0] if ufunc.nout == 1 else given
 
 
@@ -289,8 +288,8 @@ def inplace(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, x: TracedArray, 
     return x
 
 
-def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
-    """Write a ufunc's result into `out`, with NumPy's casting rule."""
+def store(value: Value, out: Any, casting: str, ufunc: np.ufunc, mask: Value | None = None) -> Any:
+    """Write a ufunc's result into `out`, with NumPy's casting rule, where a mask holds."""
     if out is None:
         return fresh(value)
     target = as_traced(out)
@@ -301,11 +300,13 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
             f"np.{ufunc.__name__}: cannot cast the result {which}",
             hint=f"x = x {_symbol(ufunc)} y makes a new array; or convert one side with .astype(...)",
         ).at(("written here", here()))
-    if value.shape != to.shape and broadcast_shapes(value.shape, to.shape) != to.shape:
+    shapes = {to.shape, value.shape, to.shape if mask is None else mask.shape}
+    if len(shapes) > 1 and broadcast_shapes(*shapes) != to.shape:
         raise ShapeError(f"np.{ufunc.__name__}: the result {value.type} does not fit into {to}").at(
             ("written here", here())
         )
-    target.replace(with_type(value, to))
+    result = with_type(value, to)
+    target.replace(result if mask is None else select(broadcast_value(mask, to.shape), result, target.value))
     return out
 
 
@@ -333,17 +334,14 @@ def _symbol(ufunc: np.ufunc) -> str:
     return names.get(ufunc.__name__, "op")
 
 
-def _where(where: Any, value: Value, out: Any, ufunc: np.ufunc) -> Value:
-    """The result where the mask holds; what `out` held elsewhere."""
+def _mask(where: Any, outs: Sequence[Any], ufunc: np.ufunc) -> Value:
+    """The mask of a call whose results have elements elsewhere too."""
     mask = mask_of(where)
-    if out is None:
+    if not outs or any([out is None for out in outs]):
         raise UnsupportedError(
             f"np.{ufunc.__name__}: where= without out= leaves elements undefined", hint="give out=, or use np.where"
         ).at(("here", here()))
-    target = as_traced(out)
-    shape = broadcast_shapes(value.shape, mask.shape, target.shape)
-    parts = (mask, value, cast_value(target.value, value.dtype))
-    return select(*(broadcast_value(p, shape) for p in parts))
+    return mask
 
 
 def reduce(
