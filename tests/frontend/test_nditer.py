@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,48 @@ def test_it_does_what_numpy_does(f: Any) -> None:
         else:
             same(got, wanted)
         np.testing.assert_array_equal(ours, theirs)
+
+
+def gone_over(*arrays: Any, **options: Any) -> Any:
+    return [[float(v) for v in vs] for vs in np.nditer([*arrays, np.float64(1)], **options)]
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "reversed": lambda x: gone_over(x[0, ::-1]),
+    "both reversed": lambda x: gone_over(x[0, ::-1], x[1, ::-1]),
+    "one reversed": lambda x: gone_over(x[0, ::-1], x[1]),
+    "each other": lambda x: gone_over(x[0, ::-2], x[1, ::2]),
+    "columns reversed": lambda x: gone_over(x[:, ::-1]),
+    "reversed and turned": lambda x: gone_over(x.T[::-1]),
+    "turned beside rows": lambda x: gone_over(x.T, x.reshape(3, 2)),
+    "a broadcast row": lambda x: gone_over(x, x[0, ::-1]),
+    "in rows": lambda x: gone_over(x[::-1], order="C"),
+    "in columns": lambda x: gone_over(x[::-1], x[:, ::-1], order="F"),
+    "in any": lambda x: (gone_over(x.T, order="A"), gone_over(x[::-1], order="A"), gone_over(x[0, ::-1], order="A")),
+    "a result": lambda x: [float(v) for v, _ in np.nditer([x[0, ::-1], None])],
+    "of rank 3": lambda x: gone_over(x.reshape(3, 1, 2)[::-1].transpose(2, 0, 1)),
+    "places": lambda x: [it.multi_index for it in [np.nditer(x[0, ::-1], ["multi_index"])] for _ in it],
+}
+
+
+@pytest.mark.parametrize("f", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_elements_come_as_they_lie_in_memory(f: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(f)
+    for x in (X, X[:, ::-1], X[::-1], np.asfortranarray(X)):
+        assert compiled(x) == f(x)
+
+
+def test_the_order_of_one_of_two_arrays_is_refused() -> None:
+    def f(x: Any, order: str = "K") -> Any:
+        if x[0] > 0:
+            y = x[::-1]
+        else:
+            y = x
+        return [2 * v for v in np.nditer(y, order=order)]
+
+    with pytest.raises(UnsupportedError, match=r"not known(?s:.*)order='C'"):
+        pliant.jit(f)(X[1])
+    assert pliant.jit(lambda x: f(x, "C"))(X[1]) == f(X[1], "C")
 
 
 def test_arrays_from_outside() -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import is_sequence
-from pliant.frontend.strides import is_column_major, is_row_major
+from pliant.frontend.strides import WIDEST, contiguous, is_unsure, settled, sides_of
 from pliant.frontend.view import read_only
 
 FLAGS: Final = frozenset(("multi_index", "c_index", "f_index", "zerosize_ok", "refs_ok", "buffered", "delay_bufalloc"))
@@ -43,7 +44,7 @@ class NdIter:
         are_written = [x is None or not WRITES.isdisjoint(row) for x, row in zip(arrays, rows, strict=True)]
         parts = zip(self.operands, are_written, strict=True)
         self._parts = [_part(x, self.shape, is_written=is_written) for x, is_written in parts]
-        self._indices = _indices(self.shape, known, order)
+        self._indices = _indices(arrays, order)
         self._flags = frozenset(flags or ())
         if not self._indices and "zerosize_ok" not in self._flags:
             raise ValueError("Iteration of zero-sized operands is not enabled")
@@ -151,14 +152,29 @@ def _part(x: TracedArray, shape: tuple[int, ...], *, is_written: bool) -> Traced
     return view(whole, read_only("np.nditer"))
 
 
-def _indices(shape: tuple[int, ...], arrays: Sequence[TracedArray], order: str) -> list[tuple[int, ...]]:
-    """The places of the elements, in the order that they are gone over."""
-    found = [*np.ndindex(*shape)]
-    if order == "C" or len(shape) < 2 or (order == "K" and all(map(is_row_major, arrays))):
-        return found
-    if order == "F" or all(map(is_column_major, arrays)):
-        return sorted(found, key=lambda place: place[::-1])
-    raise _unsupported(f"np.nditer in order {order!r} of arrays that are not in one order of axes", "say order='C'")
+def _indices(arrays: Sequence[TracedArray | None], order: str) -> list[tuple[int, ...]]:
+    """The places of the elements, in the order that they are gone over: NumPy's iterator is asked."""
+    models = [None if x is None else _model(x, order) for x in arrays]
+    flags = [["writeonly", "allocate"] if x is None else ["readonly"] for x in arrays]
+    it: Any = np.nditer(models, ["multi_index", "zerosize_ok"], flags, order=cast("Any", order))  # type: ignore[list-item]
+    found: list[tuple[int, ...]] = []
+    while not it.finished:
+        found.append(it.multi_index)
+        it.iternext()
+    return found
+
+
+def _model(x: TracedArray, order: str) -> Any:
+    """An array that nobody looks at, with the strides of another."""
+    sides = {None if is_unsure(side) else settled(side) for side in sides_of(x)}
+    at = sides.pop() if len(sides) == 1 else None
+    if at is None:
+        is_reversed = any([side is not None and min(side[1], default=0) < 0 for side in sides])
+        if order not in ("C", "F") and (x.ndim > 1 or is_reversed):
+            raise _unsupported(f"np.nditer in order {order!r} of an array whose layout is not known", "say order='C'")
+        at = x.shape, contiguous(x.shape)
+    steps = [round(step * WIDEST) for step in at[1]]  # parts of records lie a fraction of their elements apart
+    return as_strided(np.empty(1, np.complex128), x.shape, steps, writeable=False)  # of 16 bytes
 
 
 def _unsupported(message: str, hint: str) -> UnsupportedError:
