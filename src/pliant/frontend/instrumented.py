@@ -5,6 +5,7 @@ What they read becomes a guard; see `capture`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from typing import Any, Final, cast
@@ -41,6 +42,7 @@ from pliant.frontend.tracing import Trace, current
 from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
+_MANAGER: Final = contextlib.contextmanager(iter)  # all that it makes have one code
 MOST_ANEW: Final = 64  # calls of a function that has a cache
 _DESCRIPTORS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType)
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
@@ -54,6 +56,8 @@ def instrument(fn: Any, trace: Trace) -> Any:
     if isinstance(fn, functools.partial):
         keywords = {k: of_element(v, trace) for k, v in fn.keywords.items()}
         return functools.partial(instrument(fn.func, trace), *[of_element(a, trace) for a in fn.args], **keywords)
+    if isinstance(fn, types.FunctionType) and fn.__code__ is _MANAGER.__code__:
+        return contextlib.contextmanager(instrument(cast("Any", fn).__wrapped__, trace))
     if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
         return fn
     top = trace.outermost

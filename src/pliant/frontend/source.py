@@ -248,6 +248,11 @@ class _Rewriter(ast.NodeTransformer):
 
     visit_comprehension = visit_For
 
+    def visit_withitem(self, node: ast.withitem) -> ast.withitem:
+        self.generic_visit(node)
+        node.context_expr = calling("managed", node.context_expr, node.context_expr)
+        return node
+
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
         tuples = [t for t in node.targets if isinstance(t, ast.Tuple | ast.List)]

@@ -46,7 +46,7 @@ RUNTIME: Final = (
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
     "part", "rebinds", "owns",
     "raised", "handled", "caught", "unfinished", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted",
-    "first_of", "text",
+    "first_of", "text", "managed",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -326,9 +326,9 @@ class _Statements:
         for part in parts:
             if isinstance(part, ast.ExceptHandler | ast.match_case):
                 part.body = self.block(part.body, in_block=in_block, loop=loop, may_end=False)
-        return [self.expression(part) if isinstance(part, ast.expr) else part for part in parts]
+        return [self.expression(part) if isinstance(part, ast.expr | ast.withitem) else part for part in parts]
 
-    def expression(self, node: ast.expr) -> Any:
+    def expression(self, node: ast.expr | ast.withitem) -> Any:
         """An expression with its conditions as calls."""
         return Expressions(self).visit(node)
 

@@ -20,7 +20,7 @@ from pliant.frontend.control.pushed import Pushed, emitted
 from pliant.frontend.control.pushes import first_of, items
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, returned, settled
-from pliant.frontend.control.specials import unary
+from pliant.frontend.control.specials import managed, unary
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.whiles import repeat
 from pliant.frontend.failures import raised
@@ -37,5 +37,5 @@ CALLS: Final[dict[str, Any]] = {
     "handled": handled, "unfinished": unfinished,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
     "unset": Unbound.local, "bound": bound, "pushed": Pushed, "emitted": emitted, "first_of": first_of,
-    "text": text,
+    "text": text, "managed": managed,
 }  # fmt: skip

@@ -3,6 +3,7 @@ the program too, and they may return what is traced.
 
 v + w, -v, v < w, v[i] = x        as the methods that the classes of v and w define, or inherit from the user's
 if stack: …, len(stack), x in s   by `__bool__`, `__len__` and `__contains__`
+with timer as t: …                by `__enter__` and `__exit__`
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import operator
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -64,6 +65,34 @@ def reads_item(fn: Any) -> tuple[Any, ...] | None:
     if is_of(holder := getattr(fn, "__self__", None), list | tuple | dict):
         return (holder,)
     return () if getattr(fn, "__objclass__", None) in (list, tuple, dict) else None
+
+
+@final
+class Managed:
+    """An object of the user's in a `with` statement."""
+
+    def __init__(self, enter: Callable[..., Any], exit: Callable[..., Any]) -> None:
+        self.enter, self.exit = enter, exit
+
+    def __enter__(self) -> Any:
+        return self.enter()
+
+    def __exit__(self, *error: Any) -> Any:
+        return self.exit(*error)
+
+
+def managed(x: Any) -> Any:
+    """What a `with` statement enters and leaves in place of x."""
+    trace, kind = thread.trace, cast("Any", type(x))
+    see = None if trace is None else trace.outermost.see
+    names = "__enter__", "__exit__"
+    found = [next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None) for name in names]
+    functions = [method for method in found if isinstance(method, types.FunctionType)]
+    if trace is None or see is None or len(functions) < len(names) or not any(map(is_users, functions)):
+        return x
+    for name in names:
+        note_class(trace.outermost, kind, name)
+    return Managed(*[partial(see(method), x) for method in functions])
 
 
 def told(x: Any) -> Any:
