@@ -300,8 +300,8 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc, mask: Value | N
             f"np.{ufunc.__name__}: cannot cast the result {which}",
             hint=f"x = x {_symbol(ufunc)} y makes a new array; or convert one side with .astype(...)",
         ).at(("written here", here()))
-    shapes = {to.shape, value.shape, to.shape if mask is None else mask.shape}
-    if len(shapes) > 1 and broadcast_shapes(*shapes) != to.shape:
+    shapes = [value.shape, *(() if mask is None else (mask.shape,)), to.shape]
+    if any([shape != to.shape for shape in shapes]) and broadcast_shapes(*shapes) != to.shape:
         raise ShapeError(f"np.{ufunc.__name__}: the result {value.type} does not fit into {to}").at(
             ("written here", here())
         )
