@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from numpy.exceptions import AxisError
+from numpy.linalg import LinAlgError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +49,10 @@ class PliantError(Exception):
 
 class ShapeError(PliantError, ValueError):
     """Operand shapes do not fit the operation."""
+
+
+class MatrixError(ShapeError, LinAlgError):
+    """What is no matrix, or no square one."""
 
 
 class DTypeError(PliantError, TypeError):

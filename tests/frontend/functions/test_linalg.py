@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy import linalg
@@ -155,6 +158,54 @@ def test_the_gradient_of_a_gaussian_likelihood():
     inverse = linalg.inv(k)
     wanted = 2 * (inverse - np.outer(inverse @ y, inverse @ y)) @ a
     assert_allclose(pliant.grad(loss)(a, y), wanted, atol=1e-12)
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "inv": linalg.inv,
+    "det": linalg.det,
+    "slogdet": linalg.slogdet,
+    "cholesky": linalg.cholesky,
+    "eig": linalg.eig,
+    "eigvalsh": linalg.eigvalsh,
+    "solve": lambda x: linalg.solve(x, x),
+    "matrix_power": lambda x: linalg.matrix_power(x, 2),
+    "power 0 of a vector": lambda x: linalg.matrix_power(x[0], 0),
+    "svd of a vector": lambda x: linalg.svd(x[0]),
+    "pinv of a vector": lambda x: linalg.pinv(x[0]),
+    "cond of a vector": lambda x: linalg.cond(x[0]),
+    "qr of a number": lambda x: linalg.qr(x[0, 0]),
+    "lstsq of rank 3": lambda x: linalg.lstsq(x[None], x[0]),
+    "lstsq of other rows": lambda x: linalg.lstsq(x, x[0]),
+    "tensorinv": lambda x: linalg.tensorinv(x, ind=1),
+    "tensorinv of a singular one": lambda x: linalg.tensorinv(x[:, :2], ind=1),
+    "tensorsolve": lambda x: linalg.tensorsolve(x, x[0]),
+    "a vector in a chain": lambda x: linalg.multi_dot([x, x[0], x.T, x]),
+    "a number at the end of a chain": lambda x: linalg.multi_dot([x, x.T, x[0, 0]]),
+    "a stack in a chain": lambda x: linalg.multi_dot([x[None], x.T, x]),
+}
+
+
+@pytest.mark.parametrize("f", WRONG.values(), ids=WRONG.keys())
+def test_what_is_no_matrix_is_caught_as_numpys_error(f: Callable[[Any], Any]) -> None:
+    def attempt(x: Any) -> Any:
+        try:
+            f(x)
+        except linalg.LinAlgError:
+            return -x
+        return x
+
+    x = np.ones((2, 3))
+    assert_allclose(attempt(x), -x)
+    assert_allclose(pliant.jit(attempt)(x), -x)
+    with pytest.raises(linalg.LinAlgError):
+        pliant.jit(f)(x)
+
+
+def test_chains_of_two_are_products():
+    for f in (lambda x: linalg.multi_dot([x[0], x[1]]), lambda x: linalg.multi_dot([x[None], x.T])):
+        assert_as_numpy(f, np.arange(6.0).reshape(2, 3))
+    with pytest.raises(ShapeError, match="at least two arrays"):
+        pliant.jit(lambda x: linalg.multi_dot([x]))(np.ones((2, 2)))
 
 
 def test_wrong_operands_are_explained():

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import DTypeError, PliantError, ShapeError
+from pliant.errors import DomainError, DTypeError, MatrixError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -84,13 +84,17 @@ def floating(*xs: Any) -> tuple[Value, ...]:
 
 
 def matrices(name: str, a: Any, *, square: bool = False) -> Value:
-    """A stack of matrices, or ShapeError."""
+    """A stack of matrices, or MatrixError."""
     (x,) = floating(a)
-    if x.type.rank < 2:
-        raise ShapeError(f"np.linalg.{name}: {x.type} is no matrix: it has less than two axes").at(("here", here()))
-    if square and x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"np.linalg.{name}: {x.type} is not square in its last two axes").at(("here", here()))
+    _check_matrices(name, x, square=square)
     return x
+
+
+def _check_matrices(name: str, x: Value, *, square: bool) -> None:
+    if x.type.rank < 2:
+        raise MatrixError(f"np.linalg.{name}: {x.type} is no matrix: it has less than two axes").at(("here", here()))
+    if square and x.shape[-1] != x.shape[-2]:
+        raise MatrixError(f"np.linalg.{name}: {x.type} is not square in its last two axes").at(("here", here()))
 
 
 def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
@@ -222,7 +226,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """np.linalg.lstsq; there are residuals if a has more rows than columns: full rank is taken for granted."""
     x, y = floating(a, b)
     if x.type.rank != 2 or y.type.rank not in (1, 2) or x.shape[0] != y.shape[0]:
-        raise ShapeError(f"np.linalg.lstsq: {x.type} and {y.type} do not fit together").at(("here", here()))
+        raise MatrixError(f"np.linalg.lstsq: {x.type} and {y.type} do not fit together").at(("here", here()))
     x = caught.finite(x, "SVD did not converge in Linear Least Squares")
     m, n = x.shape
     cutoff = EPSILON[real_part(x).dtype] if rcond == -1 else _cutoff("lstsq", x, rcond)
@@ -266,9 +270,8 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
 def _matrix_power(a: Any, n: Any) -> Any:
     """np.linalg.matrix_power; n must be known while tracing. Integers stay integers."""
     count = integer_of(known(n, "the exponent of np.linalg.matrix_power"))
-    x = matrices("matrix_power", a, square=True) if count < 0 else as_traced(a).value
-    if x.type.rank < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"np.linalg.matrix_power: {x.type} is not square in its last two axes").at(("here", here()))
+    x = as_traced(a).value if count >= 0 else floating(a)[0]
+    _check_matrices("matrix_power", x, square=True)
     if count == 0:
         return fresh(eye(x.shape[-1], x.dtype, x.shape[:-2]))
     if count < 0:
@@ -293,8 +296,8 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
         x = permute(x, (*(i for i in range(x.type.rank) if i not in moved), *moved))
     shape = x.shape[y.type.rank :]
     n = y.type.size
-    if math.prod(shape) != n:
-        raise ShapeError(f"np.linalg.tensorsolve: {x.type} and {y.type} make no square system").at(("here", here()))
+    if math.prod(shape) != n or x.type.size != n * n:
+        raise MatrixError(f"np.linalg.tensorsolve: {x.type} and {y.type} make no square system").at(("here", here()))
     return fresh(reshape(solve_values(reshape(x, (n, n)), reshape(y, (n, 1))), shape))
 
 
@@ -302,9 +305,12 @@ def _tensorinv(a: Any, ind: int = 2) -> Any:
     """np.linalg.tensorinv."""
     (x,) = floating(a)
     first, last = x.shape[:ind], x.shape[ind:]
-    if ind <= 0 or math.prod(first) != math.prod(last):
-        raise ShapeError(f"np.linalg.tensorinv: {x.type} with ind={ind} makes no square matrix").at(("here", here()))
-    return fresh(reshape(solve.inv(reshape(x, (math.prod(first), math.prod(last)))), (*last, *first)))
+    if ind <= 0:
+        raise DomainError(f"np.linalg.tensorinv: invalid ind argument {ind}").at(("here", here()))
+    if math.prod(first) != math.prod(last):
+        raise MatrixError(f"np.linalg.tensorinv: {x.type} with ind={ind} makes no square matrix").at(("here", here()))
+    square = caught.regular(reshape(x, (math.prod(first), math.prod(last))))
+    return fresh(reshape(solve.inv(square), (*last, *first)))
 
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.errors import DTypeError, PliantError, ShapeError
+from pliant.errors import DTypeError, MatrixError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axis_of, broadcast_shapes, broadcast_value, result_dtype, value_of
 from pliant.frontend.functions.common import known, one_of, only, solid, store_out
@@ -235,7 +235,15 @@ def polyval(p: Any, x: Any) -> Any:
 
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     """np.linalg.multi_dot: the cheapest order by dynamic programming."""
+    if len(arrays) < 2:
+        raise ShapeError(f"np.linalg.multi_dot: expected at least two arrays, got {len(arrays)}").at(("here", here()))
+    if len(arrays) == 2:
+        return dot(*arrays, out)
     xs = promoted(*arrays)
+    for n, x in enumerate(xs):
+        if x.type.rank != 2 and (x.type.rank != 1 or 0 < n < len(xs) - 1):
+            which = "no matrix" if 0 < n < len(xs) - 1 else "neither a matrix nor a vector"
+            raise MatrixError(f"np.linalg.multi_dot: {x.type}, its operand {n}, is {which}").at(("here", here()))
     xs = (reshape(xs[0], (1, *xs[0].shape)) if xs[0].type.rank == 1 else xs[0], *xs[1:])
     xs = (*xs[:-1], reshape(xs[-1], (*xs[-1].shape, 1)) if xs[-1].type.rank == 1 else xs[-1])
     y = _checked(_chain, xs)
