@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -75,3 +76,48 @@ def test_what_is_no_integer_is_refused() -> None:
     for v, kind in ((np.nan, ValueError), (np.inf, OverflowError), (1j, TypeError)):
         with pytest.raises(kind):
             pliant.jit(lambda x, v=v: x.__setitem__(0, v))(np.zeros(3, int))
+
+
+MADE: dict[str, Callable[[Any, Any], Any]] = {
+    "a number": lambda k, x: np.array(k, dtype=x.dtype),
+    "np.uint8": lambda k, x: np.uint8(k),
+    "np.int16": lambda k, x: np.int16(k) + 1,
+    "np.uint8 of a list": lambda k, x: np.uint8([k, 1]),
+    "a list": lambda k, x: np.array([k, 1], dtype=x.dtype),
+    "beside elements": lambda k, x: np.asarray([x[0], k, 7], dtype=x.dtype),
+    "nested lists": lambda k, x: np.array([[k, 1], (2, k)], dtype=x.dtype),
+    "numbers of a loop": lambda k, x: np.array([k + i for i in range(12)], dtype=x.dtype),
+    "NumPy's numbers": lambda k, x: np.array([x[0] + np.int64(k), 1], dtype=x.dtype),
+    "arrays": lambda k, x: np.array([x, x + np.int64(1)], dtype=x.dtype),
+    "stored": lambda k, x: x.__setitem__(slice(0, 2), [x[0], k]) or x,
+    "a lower bound": lambda k, x: np.clip(x, k, 5),
+    "an upper bound": lambda k, x: x.clip(2, k),
+    "a bound beside an array": lambda k, x: np.clip(x, k, np.arange(4)),
+    "both bounds": lambda k, x: np.clip(x, k, k),
+}
+
+
+def made(f: Callable[[Any, Any], Any], k: Any, dtype: str) -> Any:
+    """What a call returns, or the kind of error."""
+    try:
+        y = np.asarray(f(k, np.array([200, 3, 90, 7]).astype(dtype)))
+    except (OverflowError, ValueError) as error:
+        return OverflowError if isinstance(error, OverflowError) else ValueError
+    return y.dtype, str(y.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i4", "u8", "i8"])
+@pytest.mark.parametrize("f", MADE.values(), ids=MADE.keys())
+def test_what_is_made_of_pythons_numbers_holds_them_or_is_refused(f: Callable[[Any, Any], Any], dtype: str) -> None:
+    compiled = pliant.jit(f)
+    for k in (3, -1, 300, 2**40, 7, -(2**40), 2.5, -0.5, 1e10, math.nan, True):
+        assert made(compiled, k, dtype) == made(f, k, dtype)
+
+
+def test_each_number_of_a_batch_has_to_fit() -> None:
+    def f(x: Any) -> Any:
+        return np.array([int(x), 1], dtype=np.uint8)
+
+    np.testing.assert_array_equal(pliant.vmap(f)(np.array([3.5, 255.0])), [[3, 1], [255, 1]])
+    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+        pliant.vmap(f)(np.array([3.5, 300.0]))

@@ -146,6 +146,8 @@ def stored(x: Any, dtype: str, *, is_view: bool = False) -> Value:
     if is_sequence(x) and has_numbers_only(x):
         return fresh_concrete(_fitting(lambda: np.array(x, DTYPES[dtype]))).value
     check_real(x, dtype)
+    if is_sequence(x) and dtype[0] in "iu":
+        x = _each_stored(x, dtype)
     if not isinstance(x, NUMBERS) or isinstance(x, np.generic):
         x = as_traced(x)
         warn_of_lost_parts(x.dtype, dtype)
@@ -154,6 +156,26 @@ def stored(x: Any, dtype: str, *, is_view: bool = False) -> Value:
             known = x.concrete
             return element(x.value, dtype) if known is None else const(literal(known[()], dtype), dtype)
     return value_of(x, dtype)
+
+
+def _each_stored(xs: Sequence[Any], dtype: str) -> Any:
+    """Nested lists as what their numbers are as elements of an integer dtype."""
+    elements = [*xs]
+    first = elements[0] if elements else None
+    is_weak = type(first) is TracedArray and first.is_weak
+    rows = rows_of(elements, is_weak=is_weak)
+    if rows is None:
+        return [
+            _each_stored(x, dtype) if is_sequence(x) else fresh(stored(x, dtype, is_view=True)) if _is_number(x) else x
+            for x in elements
+        ]
+    are_numbers = is_weak or (_is_number(first) and dtype[0] == "i")
+    return fresh(element(rows.value, dtype), is_array=True) if are_numbers else rows
+
+
+def _is_number(x: Any) -> bool:
+    """Whether x is a number, Python's or NumPy's, and no array."""
+    return x.is_weak or x.is_scalar if type(x) is TracedArray else isinstance(x, NUMBERS)
 
 
 def check_real(x: Any, dtype: str) -> None:

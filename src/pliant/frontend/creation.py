@@ -105,7 +105,8 @@ def array(
     if copy:
         if dtype is not None:
             check_real(object, short(dtype))
-        made = fresh(stored(x, short(dtype)) if dtype is not None else x.value, is_array=True)
+        given = object if is_sequence(object) else x
+        made = fresh(stored(given, short(dtype)) if dtype is not None else x.value, is_array=True)
         if order in ("F", "A") or (order != "C" and has_order((x,))):
             made = later_order(made, np.array, (x,), {"dtype": dtype, "order": order})
     else:

@@ -20,7 +20,8 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.adopt import has_traced
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control import bisection
 from pliant.frontend.control.branch import both, choose, either, is_open, negated
 from pliant.frontend.control.classes import class_of, is_instance
@@ -59,9 +60,9 @@ from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, changes
 from pliant.frontend.control.specials import binary, operator_of, special, unary
 from pliant.frontend.control.walked import left_early
-from pliant.frontend.convert import check_real, short
+from pliant.frontend.convert import check_real, short, stored
 from pliant.frontend.failures import failing_while
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.nditer import NdIter
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.text import shown
@@ -277,10 +278,12 @@ def _maker(kind: Any) -> Callable[..., Any]:
 
     def made(*args: Any) -> Any:
         x = present(args[0]) if len(args) == 1 else None
+        if is_sequence(x) and has_traced(x):
+            return fresh(stored(x, short(kind)), is_array=True)
         if type(x) is not TracedArray or x.concrete is not None:
             return kind(*args)
         check_real(x, short(kind))
-        return x.astype(kind)
+        return fresh(stored(x, short(kind))) if x.is_weak else x.astype(kind)
 
     return made
 

@@ -42,6 +42,7 @@ from pliant.frontend.functions.found import nonzero
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem
+from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranks import repeated
 from pliant.ops import bits, compare, rounding
 from pliant.ops.elementwise import convert
@@ -189,7 +190,7 @@ def clip(
         raise DomainError(message).at(("here", here()))
     low, high = (first if first is not NO_VALUE else second for first, second in ((a_min, min), (a_max, max)))
     x = solid(a)
-    bounds = [None if b is NO_VALUE or _is_no_bound(x, b, is_low) else b for b, is_low in ((low, True), (high, False))]
+    bounds = [None if b is NO_VALUE else _bound(x, b, is_low) for b, is_low in ((low, True), (high, False))]
     dtype = result_dtype(x, *(b for b in bounds if b is not None))
     if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
         raise unsupported("np.clip: other keywords than min, max and out are not supported")
@@ -202,12 +203,20 @@ def clip(
     return store_out(y if out is None else broadcast_value(y, as_traced(out).shape), out, "np.clip")
 
 
-def _is_no_bound(x: TracedArray, bound: Any, is_low: bool) -> bool:
-    """Whether no element of x can lie beyond a Python integer."""
-    if x.type.kind not in "iu" or x.is_weak or type(bound) is not int:
-        return False
+def _bound(x: TracedArray, bound: Any, is_low: bool) -> Any:
+    """A bound of x; of Python integers none that lies beyond all that x can hold, and None if that is known."""
+    is_weak = type(bound) is TracedArray and bound.is_weak and bound.type.kind == "i"
+    if x.type.kind not in "iu" or x.is_weak or not (is_weak or type(bound) is int):
+        return bound
     limits = np.iinfo(x.dtype)
-    return bound <= limits.min if is_low else bound >= limits.max
+    limit = int(limits.min if is_low else limits.max)
+    number = bound.concrete if is_weak else bound
+    if number is not None:
+        return None if (number <= limit if is_low else number >= limit) else bound
+    if limit >= 2**63 - 1 or limit == -(2**63):
+        return bound
+    nearest = (compare.maximum if is_low else compare.minimum)(bound.value, const(limit, "i64"))
+    return with_kind(nearest, Kind(nearest.type, is_scalar=True, is_weak=True))
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
