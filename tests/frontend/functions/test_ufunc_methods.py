@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pliant
+from pliant.errors import DTypeError
 from pliant.frontend.functions import ACCUMULATIONS, PARTS, REDUCTIONS
 from pliant.testing import check_gradient
 
@@ -170,3 +171,59 @@ def test_negative_powers_raise_where_they_are_exponents(name: str, place: int, i
             pliant.jit(FOLDS[name])(x, at)
     else:
         np.testing.assert_array_equal(pliant.jit(FOLDS[name])(x, at), wanted)
+
+
+CAST = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.fmax, np.fmin, np.hypot, np.logaddexp, np.logaddexp2)
+
+
+@pytest.mark.parametrize("to", ["u1", "i8", "f4"])
+@pytest.mark.parametrize("of", ["i8", "f8"])
+@pytest.mark.parametrize("ufunc", CAST, ids=lambda u: u.__name__)
+def test_reduce_casts_to_the_dtype_that_is_asked_for(ufunc, of, to):
+    x = np.array([300, 2, -3]).astype(of)
+    agrees(lambda: pliant.jit(lambda x: ufunc.reduce(x, dtype=to))(x), lambda: ufunc.reduce(x, dtype=to))
+
+
+def test_a_dtype_that_a_ufunc_does_not_have_is_said_where_it_is_asked_for():
+    with pytest.raises(DTypeError, match=r"np.gcd, of two elements of i64\[3\], makes no float32(?s:.*)gcd.reduce"):
+        pliant.jit(lambda x: np.gcd.reduce(x, dtype="f4"))(np.array([4, 2, 6]))
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": -1}, {"axis": None}, {"axis": ()}, {"keepdims": True}], ids=str)
+@pytest.mark.parametrize("start", [{}, {"initial": 2}, {"initial": 3, "where": False}], ids=str)
+@pytest.mark.parametrize("x", [np.array(7), np.array(2.5)], ids=["i8", "f8"])
+@pytest.mark.parametrize("ufunc", REDUCTIONS, ids=lambda u: u.__name__)
+def test_a_number_is_reduced_to_itself(ufunc, x, start, options):
+    agrees(
+        lambda: pliant.jit(lambda x: ufunc.reduce(x, **start, **options), backend="reference")(x),
+        lambda: ufunc.reduce(x, **start, **options),
+    )
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.copysign, np.floor_divide], ids=lambda u: u.__name__)
+def test_along_no_axis_each_element_follows_the_first(ufunc):
+    x = given("f8")
+    for options in ({"initial": 5}, {"initial": -2, "where": x > 2}):
+        agrees(
+            lambda o=options: pliant.jit(lambda x: ufunc.reduce(x, axis=(), **o))(x),
+            lambda o=options: ufunc.reduce(x, axis=(), **o),
+        )
+
+
+@pytest.mark.parametrize(
+    "options", [{"initial": 2}, {"initial": 0}, {"axis": 1, "initial": -1, "keepdims": True}], ids=str
+)
+@pytest.mark.parametrize("ufunc", [np.logaddexp, np.logical_and, np.logical_or], ids=lambda u: u.__name__)
+def test_a_reduction_begins_with_what_is_given(ufunc, options):
+    x = given("f8") - 2
+    for more in ({}, {"where": x > 1}, {"where": False}):
+        agrees(
+            lambda o=options | more: pliant.jit(lambda x: ufunc.reduce(x, **o))(x),
+            lambda o=options | more: ufunc.reduce(x, **o),
+        )
+    if ufunc is np.logaddexp:
+        check_gradient(lambda x: np.sum(ufunc.reduce(x, where=x > 0, **options)), x + 0.5)
+        np.testing.assert_allclose(
+            pliant.vmap(lambda r: ufunc.reduce(r, initial=1.5, where=r > 0))(x),
+            ufunc.reduce(x, 1, initial=1.5, where=x > 0),
+        )

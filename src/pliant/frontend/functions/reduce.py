@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -20,14 +20,13 @@ from pliant.frontend.convert import (
     broadcast_shapes,
     broadcast_value,
     cast_value,
-    loop_dtypes,
     mask_of,
     result_dtype,
     short,
     value_of,
 )
 from pliant.frontend.functions import complex_order
-from pliant.frontend.functions.common import NO_VALUE, check_out, inexact, store_out, unsupported, widened
+from pliant.frontend.functions.common import NO_VALUE, array_of, check_out, inexact, store_out, unsupported, widened
 from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import compare, elementwise, transcendental
 from pliant.ops import reduce as folds
@@ -156,7 +155,7 @@ def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
     x = masked(truth_of(a), where, True)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_and(x, axes), x.shape, axes, keepdims)
-    return store_out(_in_dtype(y, options), out, "np.all", casting="unsafe")
+    return store_out(_answer(np.logical_and, y, options), out, "np.all", casting="unsafe")
 
 
 def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
@@ -164,14 +163,16 @@ def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
     x = masked(truth_of(a), where, False)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_or(x, axes), x.shape, axes, keepdims)
-    return store_out(_in_dtype(y, options), out, "np.any", casting="unsafe")
+    return store_out(_answer(np.logical_or, y, options), out, "np.any", casting="unsafe")
 
 
-def _in_dtype(y: Value, options: dict[str, Any]) -> Value:
-    dtype = options.pop("dtype", None)
-    options.pop("initial", None)
+def _answer(ufunc: np.ufunc, y: Value, options: dict[str, Any]) -> Value:
+    """What is found, with what the ufunc's reduction begins with, in the dtype that is asked for."""
+    dtype, initial = options.pop("dtype", None), options.pop("initial", None)
     if options:
         raise unsupported(f"keyword {', '.join(options)} is not supported")
+    if is_given(initial):
+        y = UFUNCS[ufunc](y, broadcast_value(truth_of(initial), y.shape))
     return y if dtype is None else cast_value(y, short(dtype))
 
 
@@ -280,11 +281,17 @@ argmax = _arg("argmax", folds.argmax, complex_order.argmax)
 argmin = _arg("argmin", folds.argmin, complex_order.argmin)
 
 
-def in_loop(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
-    """An array in the dtype that a ufunc of two such operands computes in."""
-    x = as_traced(a)
-    ins, _ = loop_dtypes(ufunc, (x.dtype, x.dtype), dtype)
-    return value_of(x, ins[0])
+def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
+    """An array in the dtype that a ufunc's reductions compute in; narrow integers are added up in 64 bits."""
+    x, name = as_traced(a), ufunc.__name__
+    chosen = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
+    resolve: Any = ufunc.resolve_dtypes
+    try:
+        found = resolve((None, x.dtype, None), casting="unsafe", reduction=True, **chosen)
+    except TypeError:
+        made = "element of it" if dtype is None else f"{np.dtype(dtype).name}"
+        raise DTypeError(f"np.{name}, of two elements of {x.type}, makes no {made}").at(("here", here())) from None
+    return value_of(array_of(x), short(found[1]))
 
 
 def tree(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -296,7 +303,7 @@ def tree(ufunc: np.ufunc) -> Callable[..., Any]:
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
-        x = in_loop(ufunc, a, dtype)
+        x = in_reduction(ufunc, a, dtype)
         neutral = None if identity is None else const(np.asarray(identity).astype(DTYPES[x.dtype]).item(), x.dtype)
         if where is not True:
             filler = neutral if neutral is not None or not is_given(initial) else value_of(initial, x.dtype)
@@ -338,16 +345,21 @@ def truth_tree(ufunc: np.ufunc) -> Callable[..., Any]:
     return reduce
 
 
-def logaddexp_reduce(a: Any, axis: Any = 0, out: Any = None, keepdims: Any = False, dtype: Any = None) -> Any:
+def logaddexp_reduce(
+    a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
     """np.logaddexp.reduce, as one pass that does not overflow."""
-    x = in_loop(np.logaddexp, a, dtype)
-    axes = axes_of(axis, x.type.rank)
+    x = masked(in_reduction(np.logaddexp, a, dtype), where, -math.inf)
+    axes = folded_axes(axis, x.type.rank)
     top = folds.reduce_max(x, axes) if x.type.size else const(0, x.dtype)
     safe = select(compare.isfinite(top), top, const(0, x.dtype))
     rest = tuple(a for a in range(x.type.rank) if a not in axes)
     shifted = elementwise.sub(x, broadcast(stop_gradient(safe), x.shape, rest) if safe.shape or not rest else safe)
     total = folds.reduce_sum(transcendental.exp(shifted), axes)
     y = elementwise.add(transcendental.log(total), stop_gradient(safe))
+    if is_given(initial):
+        y = UFUNCS[np.logaddexp](y, broadcast_value(value_of(initial, y.dtype), y.shape))
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.logaddexp.reduce", casting="unsafe")
 
 

@@ -17,13 +17,13 @@ from pliant.core.build import trace
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import DTypeError, IndexRangeError, ShapeError
+from pliant.errors import IndexRangeError, ShapeError
 from pliant.frontend.array import fresh
-from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_value, cast_value, mask_of, short, value_of
+from pliant.frontend.convert import as_traced, axis_of, broadcast_value, cast_value, mask_of, value_of
 from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.at import update_of
-from pliant.frontend.functions.common import NO_VALUE, array_of, store_out
-from pliant.frontend.functions.reduce import kept
+from pliant.frontend.functions.common import NO_VALUE, store_out
+from pliant.frontend.functions.reduce import folded_axes, in_reduction, kept
 from pliant.frontend.functions.ufuncs import STEPS, check_second
 from pliant.ops import bits, compare
 from pliant.ops.block import ReadBlock
@@ -44,18 +44,6 @@ FOLDS: Final[dict[np.ufunc, tuple[Callable[..., Value], str]]] = {
 """Ufunc → its reduction of numbers that have an order, and the kind of fold that this is."""
 
 
-def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
-    """An array in the dtype that a ufunc's reductions compute in; narrow integers are added up in 64 bits."""
-    x, name = as_traced(a), ufunc.__name__
-    chosen = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
-    resolve: Any = ufunc.resolve_dtypes
-    try:
-        found = resolve((None, x.dtype, None), casting="unsafe", reduction=True, **chosen)
-    except TypeError:
-        raise DTypeError(f"np.{name} makes no element of {x.type} from two").at(("here", here())) from None
-    return value_of(array_of(x), short(found[1]))
-
-
 def in_order(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.reduce` of a ufunc that is not associative: along one axis, from the first element on."""
 
@@ -64,15 +52,17 @@ def in_order(ufunc: np.ufunc) -> Callable[..., Any]:
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
         x = in_reduction(ufunc, a, dtype)
-        axes = axes_of(axis, x.type.rank)
+        axes = folded_axes(axis, x.type.rank)
         if len(axes) > 1:
             message = f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
             raise ShapeError(message).at(("here", here()))
-        if not axes:
-            return store_out(x, out)
-        rows, mask = move_axis(x, axes[0], 0), None
+
+        def rows_of(y: Value) -> Value:
+            return move_axis(y, axes[0], 0) if axes else reshape(y, (1, *y.shape))
+
+        rows, mask = rows_of(x), None
         if where is not True:
-            mask = move_axis(broadcast_value(mask_of(where), x.shape), axes[0], 0)
+            mask = rows_of(broadcast_value(mask_of(where), x.shape))
         start = None if initial is None or initial is NO_VALUE else value_of(initial, x.dtype)
         if start is not None:
             rows, mask = _started(rows, mask, start)
