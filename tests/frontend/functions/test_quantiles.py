@@ -134,3 +134,17 @@ def test_derivatives_and_batches_of_quantiles_of_all_but_nan(q: Any) -> None:
     rows = [pliant.jvp(lambda x: np.nanquantile(x, q), (x[j],), (x[3 - j],))[1] for j in range(4)]
     np.testing.assert_allclose(rate, np.stack(rows, -1))
     np.testing.assert_array_equal(pliant.vmap(lambda x: np.nanquantile(x, q))(x), np.nanquantile(x, q, 1).T)
+
+
+@pytest.mark.parametrize("q", [0, 1, True, [0, 1], np.array([1, 0], "u1"), np.int64(1), 0.5, [0.0, 1.0], np.float32(1)])
+@pytest.mark.parametrize("function", [np.quantile, np.nanquantile, np.percentile], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f4", "f8", "bool"])
+def test_whole_quantiles_are_elements(dtype: str, function: Any, q: Any) -> None:
+    x = np.array([[5, 1, 4], [2, 0, 3]]).astype(dtype)
+    for options in ({}, {"axis": 0}, {"axis": 1, "method": "lower"}):
+        try:
+            wanted = function(x, q, **options)
+        except TypeError:
+            continue  # what lies between bools
+        for made in (pliant.jit(lambda x, o=options: function(x, q, **o))(x), pliant.jit(function)(x, q, **options)):
+            np.testing.assert_allclose(made, wanted, rtol=1e-6, strict=True)
