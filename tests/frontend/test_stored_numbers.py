@@ -121,3 +121,25 @@ def test_each_number_of_a_batch_has_to_fit() -> None:
     np.testing.assert_array_equal(pliant.vmap(f)(np.array([3.5, 255.0])), [[3, 1], [255, 1]])
     with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
         pliant.vmap(f)(np.array([3.5, 300.0]))
+
+
+FILLS: dict[str, Callable[[Any, Any], Any]] = {
+    "full_like": lambda x, v: np.full_like(x, v),
+    "full": lambda x, v: np.full(3, v, x.dtype),
+    "copyto": lambda x, v: np.copyto(x, v, casting="unsafe"),
+    "real": lambda x, v: setattr(x, "real", v),
+}
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "i8", "f4"])
+@pytest.mark.parametrize("fill", FILLS.values(), ids=FILLS.keys())
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_floats_that_fill_an_array_are_cast(fill: Callable[[Any, Any], Any], dtype: str) -> None:
+    compiled = pliant.jit(fill)
+    for v in (math.nan, math.inf, -2.75, 300.5, 300, -1, True, np.float64(-2.5)):
+        for f, known in ((compiled, fill), (pliant.jit(lambda x, v=v: fill(x, v)), lambda x, v=v: fill(x, v))):
+            ours, theirs = (np.arange(4).astype(dtype) for _ in range(2))
+            args = (v,) if f is compiled else ()
+            assert str(outcome(lambda x, f=f, a=args: f(x, *a), ours)) == str(
+                outcome(lambda x, f=known, a=args: f(x, *a), theirs)
+            )

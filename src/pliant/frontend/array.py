@@ -289,6 +289,10 @@ class TracedArray(Shown):
 
     @real.setter
     def real(self, y: Any) -> None:
+        if isinstance(y, bool | int | float) and not isinstance(y, np.generic):
+            y = fresh_concrete(np.asarray(y))
+        elif type(y) is TracedArray and y.is_weak:
+            y = TracedArray(y.storage, y.lenses)  # cast as an array is
         self.real[...] = y
 
     @property

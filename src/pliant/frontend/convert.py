@@ -178,6 +178,13 @@ def _is_number(x: Any) -> bool:
     return x.is_weak or x.is_scalar if type(x) is TracedArray else isinstance(x, NUMBERS)
 
 
+def filled(x: Any, dtype: str) -> Value:
+    """The value that fills new elements of a dtype: Python's integers have to fit, floats are cast as arrays are."""
+    is_float = type(x) is float or (type(x) is TracedArray and x.is_weak and x.type.kind == "f")
+    traced = as_traced(x) if is_float else x
+    return value_of(TracedArray(traced.storage, traced.lenses) if is_float else x, dtype)
+
+
 def check_real(x: Any, dtype: str) -> None:
     """Refuse Python's complex numbers, also in nested lists, where real ones are wanted: NumPy casts its own."""
     if is_sequence(x):

@@ -27,9 +27,9 @@ from pliant.frontend.convert import (
     broadcast_value,
     check_real,
     extents_of,
+    filled,
     short,
     stored,
-    value_of,
 )
 from pliant.frontend.draws import RandomNamespace
 from pliant.frontend.functions import asserted, windows
@@ -117,7 +117,7 @@ def array(
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """np.full."""
     x = as_traced(fill_value)
-    value = value_of(x, short(dtype) if dtype is not None else None)
+    value = x.value if dtype is None else filled(x, short(dtype))
     most, extents = ranges.extents_of(shape, "np.full")
     made = fresh(broadcast_value(value, extents_of(most)), is_array=True)
     if options.get("order") == "F":

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
-from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, short, value_of
+from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, filled, short
 from pliant.frontend.functions.common import known, refuse, unless, xp
 from pliant.frontend.ranges import linspace
 from pliant.frontend.view import is_static, look
@@ -41,7 +41,7 @@ def full_like(
     x = as_traced(a)
     extents = x.shape if shape is None else extents_of(known(shape, "shape="))
     to = short(dtype) if dtype is not None else x.type.dtype
-    return fresh(broadcast_value(value_of(fill_value, to), extents), is_array=True)
+    return fresh(broadcast_value(filled(fill_value, to), extents), is_array=True)
 
 
 def shape(a: Any) -> tuple[int, ...]:

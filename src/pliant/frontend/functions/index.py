@@ -226,9 +226,10 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not xp.can_cast(made, x.dtype, casting):
         message = f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}"
         raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
+    given = array_of(y) if y.is_weak and y.type.kind == "f" else y  # cast, by any rule if by any
     if dst is src and where is True:
         return  # NumPy writes nothing, nor asks whether it may
-    value = broadcast_value(stored(src if y.type.kind == "i" else y, x.type.dtype), x.shape)
+    value = broadcast_value(stored(src if y.type.kind == "i" else given, x.type.dtype), x.shape)
     if where is not True:
         mask = broadcast_value(mask_of(where), x.shape)
         value = choice(mask, value, x.value)
