@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.errors import ReadOnlyError, ShapeError, UnsupportedError
 from tests.frontend.test_outputs import same
 
 X = np.arange(6.0).reshape(2, 3)
@@ -137,6 +137,23 @@ def test_the_order_of_one_of_two_arrays_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"not known(?s:.*)order='C'"):
         pliant.jit(f)(X[1])
     assert pliant.jit(lambda x: f(x, "C"))(X[1]) == f(X[1], "C")
+
+
+def of_a_broadcast(x: Any) -> Any:
+    b = np.broadcast(x.T, x[0, :2], 1.0)
+    made = np.empty(b.shape)
+    made[...] = x.T + x[0, :2]
+    first = [u * 10 + v for u, v, _ in b]
+    b.reset()
+    return made, first, next(b), b.index, b.ndim, b.nd, b.size, b.numiter
+
+
+def test_what_is_broadcast() -> None:
+    compiled = pliant.jit(of_a_broadcast)
+    for x in (X, 2 * X):
+        same(compiled(x), of_a_broadcast(x))
+    with pytest.raises(ShapeError, match="could not be broadcast"):
+        pliant.jit(lambda x: np.broadcast(x, x[:, :2]).shape)(X)
 
 
 def test_arrays_from_outside() -> None:

@@ -1,7 +1,9 @@
-"""`np.nditer`, over arrays whose shapes are known while tracing: element by element, in NumPy's order."""
+"""`np.nditer` and `np.broadcast`, over arrays whose shapes are known while tracing: element by element, in NumPy's
+order."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast, final
 
@@ -11,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, view
-from pliant.frontend.convert import as_traced
+from pliant.frontend.convert import as_traced, broadcast_shapes
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.strides import WIDEST, contiguous, is_unsure, settled, sides_of
 from pliant.frontend.view import read_only
@@ -133,6 +135,34 @@ class NdIter:
         if self.finished:
             raise ValueError("Iterator is past the end")
         return self._indices[self.iterindex]
+
+
+@final
+class Broadcast:
+    """What `np.broadcast` makes."""
+
+    def __init__(self, *args: Any) -> None:
+        arrays = [as_traced(x) for x in args]
+        self.shape: tuple[int, ...] = broadcast_shapes((), *[x.shape for x in arrays])
+        self.ndim = self.nd = len(self.shape)
+        self.size = math.prod(self.shape)
+        self.numiter = len(arrays)
+        self.index = 0
+        self._parts: list[Any] = [np.broadcast_to(x, self.shape) for x in arrays]  # type: ignore[call-overload]
+
+    def reset(self) -> None:
+        """Go back to the first elements."""
+        self.index = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= self.size:
+            raise StopIteration
+        place = tuple(map(int, np.unravel_index(self.index, self.shape)))
+        self.index += 1
+        return tuple([part[place] for part in self._parts])
 
 
 def _rows(op_flags: Any, count: int) -> list[Sequence[str]]:

@@ -63,7 +63,7 @@ from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import check_real, short, stored
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple, is_sequence
-from pliant.frontend.nditer import NdIter
+from pliant.frontend.nditer import Broadcast, NdIter
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.text import shown
 from pliant.frontend.tracing import current, is_tracing
@@ -358,6 +358,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     warnings.warn: _warned,
     np.ndenumerate: _places,
     np.nditer: NdIter,
+    np.broadcast: Broadcast,
     operator.setitem: put_item,
     operator.delitem: deleted,
     np.errstate: _errstate,
