@@ -227,3 +227,13 @@ def test_a_reduction_begins_with_what_is_given(ufunc, options):
             pliant.vmap(lambda r: ufunc.reduce(r, initial=1.5, where=r > 0))(x),
             ufunc.reduce(x, 1, initial=1.5, where=x > 0),
         )
+
+
+@pytest.mark.parametrize("starts", [[], (), [True, False], [2.0, 0.5]], ids=str)
+def test_reduceat_casts_the_indices_of_lists(starts):
+    x = given("f8")
+    for ufunc in (np.add, np.subtract):
+        agrees(
+            lambda u=ufunc: pliant.jit(lambda x: u.reduceat(x, starts, axis=1))(x),
+            lambda u=ufunc: u.reduceat(x, starts, axis=1),
+        )

@@ -18,13 +18,14 @@ from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import IndexRangeError, ShapeError
-from pliant.frontend.array import fresh
+from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, cast_value, mask_of, value_of
 from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.at import update_of
 from pliant.frontend.functions.common import NO_VALUE, store_out
 from pliant.frontend.functions.reduce import folded_axes, in_reduction, kept
 from pliant.frontend.functions.ufuncs import STEPS, check_second
+from pliant.frontend.kinds import is_sequence
 from pliant.ops import bits, compare
 from pliant.ops.block import ReadBlock
 from pliant.ops.cond import Cond
@@ -131,6 +132,8 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: An
     """
     x = in_reduction(ufunc, array, dtype)
     at, places = axis_of(axis, x.type.rank), as_traced(indices)
+    if is_sequence(indices) and places.concrete is not None:  # NumPy casts those of lists, which may be empty
+        places = fresh_concrete(places.concrete.astype(np.int64))
     if places.ndim != 1 or places.type.kind not in "iu":
         raise ShapeError(f"np.{ufunc.__name__}.reduceat: indices are one row of integers, not {places.type}").at(
             ("here", here())
