@@ -180,9 +180,10 @@ def _is_number(x: Any) -> bool:
 
 def filled(x: Any, dtype: str) -> Value:
     """The value that fills new elements of a dtype: Python's integers have to fit, floats are cast as arrays are."""
-    is_float = type(x) is float or (type(x) is TracedArray and x.is_weak and x.type.kind == "f")
-    traced = as_traced(x) if is_float else x
-    return value_of(TracedArray(traced.storage, traced.lenses) if is_float else x, dtype)
+    if type(x) is float or (type(x) is TracedArray and x.is_weak and x.type.kind == "f"):
+        number = as_traced(x)
+        return value_of(TracedArray(number.storage, number.lenses), dtype)
+    return value_of(x, dtype)
 
 
 def check_real(x: Any, dtype: str) -> None:

@@ -42,7 +42,7 @@ from pliant.frontend.tracing import Trace, current
 from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
-_MANAGER: Final = contextlib.contextmanager(iter)  # all that it makes have one code
+_MANAGER: Final[Any] = contextlib.contextmanager(cast("Any", iter))  # all that it makes have one code
 MOST_ANEW: Final = 64  # calls of a function that has a cache
 _DESCRIPTORS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType)
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users

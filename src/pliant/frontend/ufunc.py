@@ -171,9 +171,11 @@ def results(
     """The values of `ufunc(*xs)`, in NumPy's loop dtypes."""
     builder = builders.get(ufunc)
     if builder is None:
+        is_of_objects = set("".join(ufunc.types)) <= {*"O->"}
+        hint = "np.vectorize(f)(x) makes arrays of numbers" if is_of_objects else _COVERAGE
         raise UnsupportedError(
-            f"{_where_from(ufunc)} is not supported",
-            hint=INSTEAD.get(ufunc.__name__, "`python -m pliant coverage` lists what is"),
+            f"{_where_from(ufunc)} is not supported{': it makes arrays of objects' if is_of_objects else ''}",
+            hint=INSTEAD.get(ufunc.__name__, hint),
         ).at(("here", here()))
     if ufunc in COMPARISONS and is_beyond(xs):
         return (compared(builder, ufunc, xs),)
@@ -310,6 +312,8 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc, mask: Value | N
     return out
 
 
+_COVERAGE: Final = "`python -m pliant coverage` lists what is"
+_FROM_PYTHON: Final = " (vectorized)"  # how NumPy names a ufunc of a Python function
 _BETALN: Final = "scipy.special.gammaln(a) + scipy.special.gammaln(b) - scipy.special.gammaln(a + b)"
 
 INSTEAD: Final = {
@@ -326,6 +330,8 @@ INSTEAD: Final = {
 def _where_from(ufunc: np.ufunc) -> str:
     """A ufunc's name with that of its library: NumPy's, or else SciPy's."""
     name = ufunc.__name__
+    if name.endswith(_FROM_PYTHON):
+        return f"np.frompyfunc of {name.removesuffix(_FROM_PYTHON)}"
     return f"np.{name}" if getattr(np, name, None) is ufunc else f"the ufunc {name} (of scipy.special?)"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import DTypeError, ShapeError
+from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
 from pliant.testing import check_gradient
 
 ROWS = np.cos(np.arange(6.0)).reshape(3, 2)
@@ -74,3 +74,17 @@ def test_ranges_have_the_dtype_of_integers_at_least(f: Callable[[Any], Any], dty
     for x in (np.arange(6).astype(dtype), (np.arange(6) + 3).astype(dtype)):
         with warnings.catch_warnings(action="ignore"):
             np.testing.assert_array_equal(compiled(x), f(x), strict=True)
+
+
+def test_ufuncs_of_python_functions_are_named() -> None:
+    with pytest.raises(UnsupportedError, match=r"np.frompyfunc of <lambda> is not (?s:.*)np.vectorize"):
+        pliant.jit(lambda x: np.frompyfunc(lambda a: a + 1, 1, 1)(x))(ROWS)
+
+
+def test_what_only_numbers_have_is_asked_of_numbers_that_are_known() -> None:
+    compiled = pliant.jit(lambda n: (n.to_bytes(2, "big"), hasattr(n, "hex"), n.as_integer_ratio()))
+    for n in (7, 300):
+        assert compiled(n) == (n.to_bytes(2, "big"), False, (n, 1))
+    for f in (lambda s: s.as_integer_ratio(), lambda s: s.hex()):
+        with pytest.raises(TracedValueError, match=r"float\.\w+ needs a number(?s:.*)return the number"):
+            pliant.jit(f)(2.5)

@@ -205,17 +205,18 @@ def clip(
 
 def _bound(x: TracedArray, bound: Any, is_low: bool) -> Any:
     """A bound of x; of Python integers none that lies beyond all that x can hold, and None if that is known."""
-    is_weak = type(bound) is TracedArray and bound.is_weak and bound.type.kind == "i"
-    if x.type.kind not in "iu" or x.is_weak or not (is_weak or type(bound) is int):
-        return bound
+    number: Any = bound
+    is_traced = type(bound) is TracedArray and bound.is_weak and bound.type.kind == "i"
+    if x.type.kind not in "iu" or x.is_weak or not (is_traced or type(bound) is int):
+        return number
     limits = np.iinfo(x.dtype)
     limit = int(limits.min if is_low else limits.max)
-    number = bound.concrete if is_weak else bound
-    if number is not None:
-        return None if (number <= limit if is_low else number >= limit) else bound
+    known = number.concrete if is_traced else number
+    if known is not None:
+        return None if (known <= limit if is_low else known >= limit) else number
     if limit >= 2**63 - 1 or limit == -(2**63):
-        return bound
-    nearest = (compare.maximum if is_low else compare.minimum)(bound.value, const(limit, "i64"))
+        return number
+    nearest = (compare.maximum if is_low else compare.minimum)(number.value, const(limit, "i64"))
     return with_kind(nearest, Kind(nearest.type, is_scalar=True, is_weak=True))
 
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
 from pliant.core.types import Type
+from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
 from pliant.frontend.kinds import stood_for
@@ -53,8 +55,20 @@ ATTRIBUTES: Final[dict[str, Callable[[TracedArray], Any]]] = {
 def attribute(x: TracedArray, name: str) -> Any:
     """An attribute of a number that a traced value stands for; AttributeError if it has none that arrays have."""
     kind = stood_for(x)
-    if kind is np.ndarray or not (name in ATTRIBUTES or hasattr(np.ndarray, name)):
+    is_own = name in ATTRIBUTES or hasattr(np.ndarray, name) or (hasattr(kind, name) and not name.startswith("_"))
+    if kind is np.ndarray or not is_own:
         return getattr(x, name)
     if not hasattr(kind, name):
         raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=x)
-    return ATTRIBUTES[name](x) if name in ATTRIBUTES else getattr(x, name)
+    if name in ATTRIBUTES:
+        return ATTRIBUTES[name](x)
+    return getattr(x, name) if hasattr(np.ndarray, name) else partial(_asked, x, kind, name)
+
+
+def _asked(x: TracedArray, kind: type, name: str, *args: Any, **options: Any) -> Any:
+    """What a method of a number returns that it has only if it is known."""
+    if x.concrete is None:
+        what = f"{kind.__name__}.{name} needs a number here, but {x.type} has no value while tracing"
+        hint = "return the number, and ask it outside of the function"
+        raise TracedValueError(what, hint=hint).at(("here", here())).needing(x.value)
+    return getattr(kind(x.concrete.item()), name)(*args, **options)

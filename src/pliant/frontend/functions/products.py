@@ -238,7 +238,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     if len(arrays) < 2:
         raise ShapeError(f"np.linalg.multi_dot: expected at least two arrays, got {len(arrays)}").at(("here", here()))
     if len(arrays) == 2:
-        return dot(*arrays, out)
+        return dot(arrays[0], arrays[1], out)
     xs = promoted(*arrays)
     for n, x in enumerate(xs):
         if x.type.rank != 2 and (x.type.rank != 1 or 0 < n < len(xs) - 1):
