@@ -19,6 +19,7 @@ from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.outside import note_unseen
 from pliant.frontend.control.region import note_name, place_of
+from pliant.frontend.control.specials import managed
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
@@ -43,6 +44,7 @@ from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
 _MANAGER: Final[Any] = contextlib.contextmanager(cast("Any", iter))  # all that it makes have one code
+_DECORATED: Final[Any] = contextlib.ContextDecorator()(cast("Any", iter))  # so have all that it decorates
 MOST_ANEW: Final = 64  # calls of a function that has a cache
 _DESCRIPTORS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType)
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
@@ -58,6 +60,8 @@ def instrument(fn: Any, trace: Trace) -> Any:
         return functools.partial(instrument(fn.func, trace), *[of_element(a, trace) for a in fn.args], **keywords)
     if isinstance(fn, types.FunctionType) and fn.__code__ is _MANAGER.__code__:
         return contextlib.contextmanager(instrument(cast("Any", fn).__wrapped__, trace))
+    if isinstance(fn, types.FunctionType) and fn.__code__ is _DECORATED.__code__:
+        return _decorated(fn, trace)
     if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
         return fn
     top = trace.outermost
@@ -87,6 +91,23 @@ def instrument(fn: Any, trace: Trace) -> Any:
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
     return known[0]
+
+
+def _decorated(fn: types.FunctionType, trace: Trace) -> Any:
+    """A function that an object decorates, which is entered for each call."""
+    inside = dict(zip(fn.__code__.co_freevars, [cell.cell_contents for cell in fn.__closure__ or ()], strict=True))
+    function, manager = callee(inside["func"], trace), inside["self"]
+    generator = getattr(manager, "gen", None) and getattr(manager, "func", None)
+
+    def run(*args: Any, **options: Any) -> Any:
+        if generator is None:
+            again = manager._recreate_cm()
+        else:
+            again = contextlib.contextmanager(instrument(generator, trace))(*manager.args, **manager.kwds)
+        with managed(again):
+            return function(*args, **options)
+
+    return run
 
 
 def _watched(made: Any, fn: types.FunctionType, trace: Trace) -> Any:

@@ -98,6 +98,43 @@ def test_an_exception_reaches_the_object() -> None:
         assert compiled(1.5, key) == f(1.5, key)
 
 
+class Around(contextlib.ContextDecorator):
+    """Says when what it decorates begins and ends."""
+
+    def __enter__(self) -> None:
+        print("in")
+
+    def __exit__(self, *error: object) -> None:
+        print("out")
+
+
+@contextlib.contextmanager
+def around(text: str) -> Iterator[None]:
+    print("before", text)
+    yield
+    print("after", text)
+
+
+@pytest.mark.parametrize("decorated", [Around(), around("f")])
+def test_functions_that_are_decorated(decorated: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    @decorated
+    def f(x: Any, scale: float = 2.0) -> Any:
+        print("inside")
+        if x[0] > 0:
+            return x * scale
+        return x
+
+    for g in (f, lambda x: f(x, scale=3.0)):
+        compiled = pliant.jit(g)
+        for x in ([1.0, 2.0], [-1.0, 2.0], [3.0, 4.0]):
+            wanted = g(np.array(x))
+            text = capsys.readouterr().out
+            np.testing.assert_array_equal(compiled(np.array(x)), wanted)
+            assert capsys.readouterr().out == text
+    rows = np.array([[1.0, 2.0], [-1.0, 2.0]])
+    np.testing.assert_array_equal(pliant.vmap(f)(rows), [f(row) for row in rows])
+
+
 LEVEL = 2.0
 
 
