@@ -12,6 +12,7 @@ import pytest
 import pliant
 from pliant.errors import PliantError
 from tests.frontend.control.flows_equal_nones import EQUAL_NONES
+from tests.frontend.control.flows_narrowed import NARROWED
 from tests.frontend.control.flows_nones import NONES
 from tests.frontend.control.laws import (
     X,
@@ -21,7 +22,7 @@ from tests.frontend.control.laws import (
     name_of,
 )
 
-FLOWS = (*NONES, *EQUAL_NONES)
+FLOWS = (*NONES, *NARROWED, *EQUAL_NONES)
 
 
 @pytest.mark.parametrize("backend", ["reference", "llvm"])

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.ornone import OrNone
-from pliant.frontend.control.region import Place, cells_of
+from pliant.frontend.control.region import Place, bound_here, cells_of
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.tracing import current
 from pliant.ops.bits import Invert
@@ -28,24 +28,21 @@ def narrowed(test: Any, block: B, cells: Sequence[Place], *, holds: bool) -> B:
     root = current().outermost
     if not root.has_nones or (block is None and not any([type(place.get()) is OrNone for place in cells])):
         return block
-    run, places = block or _nothing, list(dict.fromkeys([*cells, *_places(block, set())]))
+    run, others = block or _nothing, [*dict.fromkeys(p for p in _places(block, set()) if p not in cells)]
 
     def narrow() -> Any:
         known = [*_following(test.value, holds)]
         root.sure += known
-        before = [(place, x) for place in places if type(x := place.get()) is OrNone]
         try:
-            _settle(places, root.sure)
-            made = run()
+            _settle(cells, root.sure)
+            with bound_here(_settled(others, root.sure)):
+                made = run()
             _settle(cells, root.sure)
             if isinstance(made, Signal):
                 return replace(made, result=_object(made.result, root.sure))
             return _object(made, root.sure)
         finally:
             del root.sure[len(root.sure) - len(known) :]
-            for place, x in before:
-                if place not in cells and place.get() is x.pliant_value:
-                    place.set(x)
 
     return cast("B", narrow)
 
@@ -70,10 +67,14 @@ def _places(block: Any, seen: set[int]) -> Iterator[Place]:
 
 def _settle(places: Sequence[Place], known: list[tuple[Value, bool]]) -> None:
     """Bind names to what they are known to be."""
-    for place in places:
-        content = place.get()
-        if (found := _object(content, known)) is not content:
-            place.set(found)
+    for place, (_, content) in _settled(places, known).items():
+        place.set(content)
+
+
+def _settled(places: Sequence[Place], known: list[tuple[Value, bool]]) -> dict[Place, tuple[Any, Any]]:
+    """The names of which it is known what they are, what each is bound to, and what that is."""
+    held = [(place, x, _object(x, known)) for place in places if type(x := place.get()) is OrNone]
+    return {place: (x, found) for place, x, found in held if found is not x}
 
 
 def _object(x: Any, known: list[tuple[Value, bool]]) -> Any:

@@ -144,6 +144,7 @@ class Region:
     born: dict[int, Any] = field(default_factory=dict[int, Any])  # containers made in here, by id
     missed: set[str] = field(default_factory=set[str])  # names that were read where they may have no value
     origins: dict[Place, Origin] = field(default_factory=dict[Place, Origin])  # of what was changed first
+    settled: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what names held that hold what that is here
 
     @contextmanager
     def inside(self) -> Generator[None]:
@@ -208,12 +209,31 @@ def note(place: Place) -> None:
 def note_name(place: Place) -> None:
     """Remember what a name of a function around the one that is run is bound to: in all regions that this one was not
     called in, as the blocks of the statement at hand do not say that they bind it."""
+    content = place.get()
     for region in reversed(_regions.stack):
         if place.number in region.born:
             return
+        content = region.settled.get(place, content)
         if place not in region.effects:
-            region.effects[place] = place.get()
+            region.effects[place] = content
     _remember(place)
+
+
+@contextmanager
+def bound_here(names: dict[Place, tuple[Any, Any]]) -> Generator[None]:
+    """Names bound to what they are known to hold in a block. names: what each is bound to before, and in the block;
+    what the block binds anew stays so."""
+    held = _regions.stack[-1].settled if _regions.stack else dict[Place, Any]()
+    held |= {place: before for place, (before, _) in names.items()}
+    for place, (_, content) in names.items():
+        place.set(content)
+    try:
+        yield
+    finally:
+        for place, (before, content) in names.items():
+            held.pop(place, None)
+            if place.get() is content:
+                place.set(before)
 
 
 def note_missed(name: str) -> None:
