@@ -128,8 +128,7 @@ def extended_by_a_loop(x: Any, c: Any) -> Any:
     ("f", "name"),
     [
         (of_unknown_length, "first"), (of_another_length, "second"), (extended_by_a_loop, "first"),
-        (both_new, "second"), (appended, "held"), (sorted_in_place, "second"), (with_a_new_key, "second"),
-        (by_two_conditions, "first"),
+        (appended, "held"), (sorted_in_place, "second"), (with_a_new_key, "second"),
     ],
 )  # fmt: skip
 def test_a_list_is_not_changed_that_may_be_another_one(f: Any, name: str):
@@ -189,7 +188,7 @@ def in_branches(x: Any, c: Any) -> Any:
     return first[0] * second[1] + first[1] * second[0]
 
 
-TOGETHER = (chosen, rebound, original, in_dicts, of_the_caller, nested, in_branches)
+TOGETHER = (chosen, rebound, original, both_new, in_dicts, of_the_caller, by_two_conditions, nested, in_branches)
 
 
 @pytest.mark.parametrize("f", [*TOGETHER, alone, copied, only_read, in_a_loop])

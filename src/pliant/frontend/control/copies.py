@@ -1,23 +1,30 @@
-"""Lists and dicts that are one of two by a condition known only at run time: what stands for them is a copy.
+"""Lists, dicts and objects that are one of two by a condition known only at run time: what stands for them is a copy.
 
 K = L if c else M       K is a new list, of elements that are each one of two
 K[0] = x                changes L[0] where c holds and M[0] where it does not, if the function can still see them
+p = q if c else r       p is a new object: p.m = x sets q.m where c holds, and so on
 K.append(x)             would have to change one of them too: refused then
 """
 
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from functools import reduce
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.control.objects import containers
+from pliant.frontend.attributes import attributes
+from pliant.frontend.control.objects import containers, is_own
+from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.convert import value_of
+from pliant.frontend.records import is_users
 from pliant.frontend.tracing import Trace, current
-from pliant.ops.bits import logical_not
+from pliant.frontend.whose import is_plain
+from pliant.ops.bits import logical_and, logical_not, logical_or
 
 WAYS: Final = 1000
 """Ways by conditions from one list to others that are told apart."""
@@ -26,7 +33,7 @@ OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 
 
 class Same(NamedTuple):
-    """A list or dict that another one is if a condition holds, or if it does not. one_of: of those with one such
+    """What another list, dict or object is if a condition holds, or if it does not. one_of: of those with one such
     object, no two are the same."""
 
     holder: Any
@@ -36,29 +43,29 @@ class Same(NamedTuple):
 
 
 def stands_for(copy: Any, condition: Value, one: Any, two: Any) -> None:
-    """Remember that the lists and dicts of a tree are those of one of two others."""
+    """Remember that the lists, dicts and objects of a tree are those of one of two others."""
     for other, holds in ((one, True), (two, False)):
         _relate(copy, other, condition, holds=holds)
 
 
 def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any) -> None:
-    """Remember that the lists and dicts of copies are those of elements of a list, whose places are computed."""
+    """Remember that what can be changed in copies is that of elements of a list, whose places are computed."""
     for copy, place in zip(copies, places, strict=True):
         for n, element in enumerate(elements):
             _relate(copy, element, value_of(place == n, "bool"), holds=True, one_of=places)
 
 
 def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
-    """Remember that the lists and dicts of a tree are those of another one if a condition holds, or does not."""
+    """Remember that what can be changed in a tree is that of another one if a condition holds, or does not."""
     known = current().outermost.copies
-    for a, b in zip(*map(_lists, (tree, other)), strict=True):
+    for a, b in zip(*map(containers, (tree, other)), strict=True):
         if a is not b:
             known.setdefault(id(a), (a, []))[1].append(Same(b, condition, holds, one_of))
             known.setdefault(id(b), (b, []))[1].append(Same(a, condition, holds, one_of))
 
 
 class Together:
-    """The lists and dicts that a loop leaves, of which those that were one in its last step stay one."""
+    """The lists, dicts and objects that a loop leaves, of which those that were one in its last step stay one."""
 
     def __init__(self) -> None:
         self.results: Any = None
@@ -66,13 +73,13 @@ class Together:
 
     def recipe(self, left: Any, make: Callable[[Values], Any], of: slice | None = None) -> Callable[[Values], Any]:
         """How to make what stands for something that the step left. of: which elements of what is made do."""
-        before = _lists(left)[of is not None :]  # a list of elements is none that the step left
+        before = [*containers(left)][of is not None :]  # a list of elements is none that the step left
 
         def made(results: Values) -> Any:
             if self.results is not results:
                 self.results, self.made = results, {}
             x = make(results)
-            after = _lists(x if of is None else x[of])[of is not None :]
+            after = [*containers(x if of is None else x[of])][of is not None :]
             for old, new in zip(before, after, strict=False):  # nothing where a name has no value
                 first = self.made.setdefault(id(old), new)
                 if first is not new:
@@ -103,45 +110,78 @@ def any_same(holders: Sequence[Any]) -> bool:
 
 
 def _related(holder: Any) -> list[Any]:
-    """The lists and dicts that one may be by conditions. A way to another one assumes what conditions hold; no two of
-    them that contradict each other. Of very many ways, contradictions are not looked for."""
+    """The lists, dicts and objects that one may be by conditions."""
+    return [x for x, _ in _ways(holder).values()]
+
+
+Way: TypeAlias = "tuple[tuple[Value, bool], ...]"  # conditions, and whether they hold
+
+
+def _ways(holder: Any) -> dict[int, tuple[Any, list[Way]]]:
+    """The lists, dicts and objects that one may be, by id, and by what conditions each. A way to another one assumes
+    what conditions hold; no two of them that contradict each other, and not all that another way there does. Of very
+    many ways, contradictions are not looked for, and only those by one condition are told."""
     known = current().outermost.copies
-    todo: list[tuple[Any, frozenset[tuple[Value, bool]], Any]] = [(holder, frozenset(), None)]
-    found, seen = dict[int, Any](), set[tuple[int, Any, int]]()
+    todo: deque[tuple[Any, Way, Any]] = deque([(holder, (), None)])
+    found, seen = dict[int, tuple[Any, list[Way]]](), dict[int, list[tuple[set[tuple[Value, bool]], Any]]]()
+    count = 0
     while todo:
-        x, assumed, came = todo.pop()
-        if (id(x), assumed, id(came)) in seen:
+        x, assumed, came = todo.popleft()
+        before = seen.setdefault(id(x), [])
+        if any([way <= {*assumed} and (by is None or by is came) for way, by in before]):
             continue
-        seen.add((id(x), assumed, id(came)))
-        found[id(x)] = x
+        before.append(({*assumed}, came))
+        count += 1
+        found.setdefault(id(x), (x, []))[1].append(assumed)
         for same in known[id(x)][1] if id(x) in known else ():
             is_contradicted = (same.condition, not same.holds) in assumed or (came is not None and same.one_of is came)
-            if len(seen) > WAYS:
-                todo += [] if id(same.holder) in found else [(same.holder, frozenset(), None)]
+            if count > WAYS:
+                todo += [] if id(same.holder) in found else [(same.holder, (), None)]
             elif not is_contradicted:
-                todo.append((same.holder, assumed | {(same.condition, same.holds)}, same.one_of))
-    return [x for x in found.values() if x is not holder]
+                step = (same.condition, same.holds)
+                todo.append((same.holder, assumed if step in assumed else (*assumed, step), same.one_of))
+    found.pop(id(holder), None)
+    if count > WAYS:
+        return {n: (x, [way for way in ways if len(way) == 1]) for n, (x, ways) in found.items()}
+    return found
 
 
 def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
-    """A list or dict is about to be changed: which that the function can see are the same one by a condition. is_item:
-    nothing but one of its items changes; an error if more does, or if two conditions decide."""
-    known = current().outermost.copies
-    if id(holder) not in known:
+    """A list, dict or object is about to be changed: which that the function can see are the same one by a condition.
+    is_item: nothing but one of its items or attributes changes; an error if more does, or if nobody can say here by
+    what condition."""
+    if id(holder) not in current().outermost.copies:
         return []
-    found = {id(x): x for x in _related(holder)}
-    visible = {id(x): name for name, x in _visible() if found.get(id(x)) is x}
-    scopes = scopes_of(current())
-    direct = [s for s in known[id(holder)][1] if id(s.holder) in visible and s.condition.node.scope in scopes]
-    reached = {id(s.holder) for s in direct} if is_item else set[int]()
-    name = next((name for number, name in visible.items() if number not in reached), None)
-    if name is not None:
-        kind = type(holder).__name__
-        raise UnsupportedError(
-            f"a {kind} is changed that may be the one that {name!r} holds, by a condition known only at run time",
-            hint=f"change it before the condition, or make a copy of its own: {kind}(…)",
-        ).at(("here", here()))
-    return direct
+    found, scopes = _ways(holder), scopes_of(current())
+    visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
+    visible |= {id(x): repr(name) for name, x in _visible() if id(x) in found and found[id(x)][0] is x}
+    others: list[Same] = []
+    for number, name in visible.items():
+        x, ways = found[number][0], _least(found[number][1])
+        if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
+            kind = type(holder).__name__
+            raise UnsupportedError(
+                f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
+                hint=f"change it before the condition, or make a copy of its own: "
+                f"{kind if isinstance(holder, list | dict) else 'copy.copy'}(…)",
+            ).at(("here", here()))
+        others.append(Same(x, _any_of(ways), holds=True))
+    return others
+
+
+def _least(ways: Sequence[Way]) -> list[Way]:
+    """The ways that assume no more than others do."""
+    least: list[Way] = []
+    for way in sorted(ways, key=len):
+        if not any([{*way} >= {*other} for other in least]):
+            least.append(way)
+    return least
+
+
+def _any_of(ways: Sequence[Way]) -> Value:
+    """Whether all conditions of one of several ways hold."""
+    each = [[c if holds else logical_not(c) for c, holds in way] or [const(True, "bool")] for way in ways]
+    return reduce(logical_or, [reduce(logical_and, conditions) for conditions in each])
 
 
 def scopes_of(trace: Trace | None) -> set[int]:
@@ -153,16 +193,28 @@ def scopes_of(trace: Trace | None) -> set[int]:
     return found
 
 
-def _lists(tree: Any) -> list[Any]:
-    return [x for x in containers(tree) if type(x) in (list, dict)]
-
-
 def _visible() -> Iterator[tuple[str, Any]]:
-    """The lists and dicts that the function that is traced can see, or what it was called by, and by what name."""
+    """The lists, dicts and objects that the function that is traced can see, or what it was called by, and by what
+    name."""
+    seen = dict[int, Any]()
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
         if not str(frame.f_globals.get("__name__")).startswith("pliant."):  # code that is executed may have none
             for name, held in frame.f_locals.items():
-                for x in _lists(held):
+                for x in _all_held(held, seen):
                     yield name, x
         frame = frame.f_back
+
+
+def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
+    """What can be changed in a tree, and in objects that it holds, whoever made them. seen: what is known of before."""
+    todo: list[Any] = [tree]
+    while todo:
+        x = todo.pop()
+        kind = cast("Any", type(x))
+        is_object = kind is OrNone or is_users(kind) or is_plain(kind)
+        if id(x) in seen or not (is_object or issubclass(kind, list | tuple | dict | deque)):
+            continue
+        seen[id(x)] = x
+        yield x
+        todo += attributes(x).values() if is_object else x.values() if issubclass(kind, dict) else x

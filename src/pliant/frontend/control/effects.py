@@ -7,10 +7,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, cast
 
+from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.attributes import slots_of
+from pliant.frontend.attributes import attributes, put_attribute, slots_of
 from pliant.frontend.control import lists
 from pliant.frontend.control.branch import choose
 from pliant.frontend.control.chosen import is_one_of_two
@@ -19,7 +20,6 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
-from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.ornone import place_or_error
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
@@ -111,12 +111,14 @@ def _is_table(kind: Any) -> bool:
 
 def _store_if(other: Same, key: Any, value: Any) -> None:
     """The same write to a list or dict that is the one written to if a condition holds."""
-    before = other.holder[key]
-    blocks = (lambda: value), (lambda: before)
-    test = TracedArray(Storage.holding(current(), other.condition))
-    made = choose(test, *(blocks if other.holds else blocks[::-1]))
+    made = _by(other.condition, value, other.holder[key])
     note(_item(other.holder, key))
     other.holder[key] = made
+
+
+def _by(condition: Value, new: Any, before: Any) -> Any:
+    """What is new if a condition holds, and else what was before."""
+    return choose(TracedArray(Storage.holding(current(), condition)), lambda: new, lambda: before)
 
 
 def _item(holder: Any, key: Any) -> Place:
@@ -126,16 +128,18 @@ def _item(holder: Any, key: Any) -> Place:
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
     kind = cast("Any", type(holder))
+    others: list[Same] = []
     if kind is not TracedArray and is_tracing():
-        if is_kept(holder):
-            raise UnsupportedError(
-                f"attribute {name!r} is set of an object that is one of two by a condition known only at run time, or "
-                "that may be",
-                hint="make a new object with the attribute, or set it before",
-            ).at(("here", here()))
+        is_item = not isinstance(kind.__setattr__, types.FunctionType) and name in attributes(holder)
+        others = seen_too(holder, is_item=is_item)
         if hasattr(holder, "__dict__") or name in slots_of(kind):
             note(place_of("attribute", holder, name))
     setattr(holder, name, value)
+    for other in others:
+        before = attributes(other.holder)[name]
+        if before is not value:  # an array that is changed in place is each one's already
+            note(place_of("attribute", other.holder, name))
+            put_attribute(other.holder, name, _by(other.condition, value, before))
 
 
 def changing(holder: Any, name: str) -> None:
@@ -161,6 +165,7 @@ def deleted(holder: Any, key: Any) -> None:
 def undone(holder: Any, name: str) -> None:
     """`del holder.name`."""
     if is_tracing() and hasattr(holder, "__dict__"):
+        seen_too(holder, is_item=False)
         note(place_of("attribute", holder, name))
     delattr(holder, name)
 
@@ -192,6 +197,7 @@ def changed_by(holder: Any, name: str, method: Callable[..., Any], *args: Any, *
 def set_plainly(holder: Any, name: str, value: Any) -> None:
     """`object.__setattr__`."""
     if is_tracing() and (hasattr(holder, "__dict__") or name in slots_of(cast("Any", type(holder)))):
+        seen_too(holder, is_item=False)
         note(place_of("attribute", holder, name))
     object.__setattr__(holder, name, value)
 

@@ -23,6 +23,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.copies import in_other_places
 from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, unflatten
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
@@ -196,6 +197,7 @@ def item(holder: Any, key: Any) -> Any:
     made = unflatten(element.structure, read)
     if has_objects:
         keep([made, *holder])
+        in_other_places([made], holder, [key % len(holder)])
     return made
 
 

@@ -115,7 +115,7 @@ class Join:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
             stands_for(x, self.condition, a, b)
             note_choice(x, self.condition, a, b)
-            for other in (a, b, x) if are_copied else ():
+            for other in (a, b, x) if are_copied else (x,):
                 keep(other)
             return x
 

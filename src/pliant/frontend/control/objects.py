@@ -5,7 +5,7 @@ for x in xs:                    to one frozen object or to equal ones does not m
     state = State(state.s + x, state.v)
 
 Other objects are taken apart where that is asked for: those that a step or a block has made, whose attributes are all
-there is of them. Where one may be two by a condition, it is a copy, and none of the three can be changed from then on.
+there is of them. Where one may be two by a condition, it is a copy: what is set of it is set of the others (`copies`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import born
 from pliant.frontend.control.states import State, one_of_words
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.records import is_record
 from pliant.frontend.tracing import current, thread
 from pliant.frontend.whose import is_plain
 
@@ -129,26 +130,32 @@ def containers(tree: Any, *, tuples: bool = False) -> Iterator[Any]:
     kind = cast("Any", type(tree))
     if kind is OrNone:
         yield from containers(tree.pliant_value, tuples=tuples)
-    elif kind in (list, tuple, dict, OrderedDict, defaultdict):
-        if tuples or kind is not tuple:
+    elif kind in (list, dict, OrderedDict, defaultdict) or is_tuple(kind):
+        if tuples or not is_tuple(kind):
             yield tree
-        parts: list[Any] = [*(tree if kind in (list, tuple) else tree.values())]
+        parts: list[Any] = [*(tree if kind is list or is_tuple(kind) else tree.values())]
         for part in parts:
             yield from containers(part, tuples=tuples)
-    elif is_plain(kind) and is_own(tree):
-        yield tree
+    elif is_record(kind) or _is_frozen(tree) or (is_plain(kind) and is_own(tree)):
+        if not _is_frozen(tree):
+            yield tree
         for part in attributes(tree).values():
             yield from containers(part, tuples=tuples)
 
 
+def is_tuple(kind: Any) -> bool:
+    """Whether a class is that of tuples, or of named ones."""
+    return kind is tuple or (issubclass(kind, tuple) and hasattr(cast("Any", kind), "_fields"))
+
+
 def keep(tree: Any) -> None:
-    """From now on the objects of a tree cannot be changed: there are copies of them."""
+    """Note that the objects of a tree are copies, or that there are copies of them."""
     kept = current().outermost.kept
     kept.update({id(x): x for x in containers(tree) if not isinstance(x, list | dict)})
 
 
 def is_kept(x: Any) -> bool:
-    """Whether an object can be changed no more."""
+    """Whether an object is a copy, or has copies."""
     return current().outermost.kept.get(id(x)) is x
 
 
