@@ -110,7 +110,7 @@ def in_turn(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Val
     return made[len(states) : end], made[end:]
 
 
-def one_by_one(f: Callable[..., Any], in_axes: Any, *args: Any, **kwargs: Any) -> None:
+def one_by_one(f: Callable[..., Any], in_axes: Any, /, *args: Any, **kwargs: Any) -> None:
     """Call f for one part of mapped arguments after the other."""
     leaves, structure = flatten((args, kwargs))
     axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])

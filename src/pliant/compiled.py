@@ -144,7 +144,7 @@ class Compiled:
         name = repr(of[0])[1:-1] if of and isinstance(of[0], Compiled) else getattr(self, "__qualname__", repr(self.f))
         return f"<pliant.{self.again.func.__name__}({name})>" if of else f"<compiled {name}>"  # type: ignore[union-attr]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         names = tuple(kwargs)
         out = kwargs.pop("out", None) if not self.has_out else None
         if thread.trace is not None:
@@ -362,7 +362,7 @@ class Compiled:
         """The leaves of arguments, as programs number them, and their structure."""
         return self.objects.flatten(self._tree(args, kwargs))
 
-    def program(self, *args: Any, **kwargs: Any) -> Program:
+    def program(self, /, *args: Any, **kwargs: Any) -> Program:
         """The traced program for arrays of these types, not optimised."""
         return self.program_and_arrays(args, kwargs, lies=False)[0]
 

@@ -65,7 +65,7 @@ def modes_of(modules: Sequence[Any]) -> tuple[bool, ...]:
     return tuple([m.training for module in modules for m in module.modules()])
 
 
-def called(g: Any, names: Sequence[str], is_module: bool, is_functional: bool, *args: Any, **kwargs: Any) -> Any:
+def called(g: Any, names: Sequence[str], is_module: bool, is_functional: bool, /, *args: Any, **kwargs: Any) -> Any:
     """What g returns; a module's tensors come first, by name, then what it is called with."""
     held = dict(zip(names, args, strict=False))
     rest = args[len(held) :]

@@ -261,7 +261,7 @@ class Reader(Elements):
         """`name op= y`."""
         return CALLS["augmented"](name, before, self.noted(y))
 
-    def items(self, fn: Any, *args: Any, **options: Any) -> Any:
+    def items(self, fn: Any, /, *args: Any, **options: Any) -> Any:
         """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
         if not is_known(fn):
             return self.callee(fn)(*map(plain, args), **options)

@@ -157,7 +157,7 @@ def callee(fn: Any, trace: Trace) -> Any:
     return instrument(fn, trace)
 
 
-def remembered(fn: Any, trace: Trace, *args: Any, **options: Any) -> Any:
+def remembered(fn: Any, trace: Trace, /, *args: Any, **options: Any) -> Any:
     """A call of a function with `functools.cache`: of what is known only at run time nobody remembers the result."""
     given = [x for x in (*args, *options.values()) if type(x) is TracedArray and x.concrete is None]
     is_open = any([not can_be_known(x.value) for x in given])
@@ -207,14 +207,14 @@ def _check_recalls(fn: Any, key: Any, top: Trace) -> None:
         ).at(("called here", here()))
 
 
-def unbound(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
+def unbound(fn: Any, trace: Trace, x: Any, /, *args: Any, **options: Any) -> Any:
     """A call of a method that is read from a class of NumPy's: `np.ndarray.sum(x)`."""
     x = of_element(x, trace)
     is_traced = not is_of(x, fn.__objclass__) and issubclass(class_of(x), fn.__objclass__)
     return (getattr(x, fn.__name__) if is_traced else functools.partial(fn, x))(*args, **options)
 
 
-def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
+def dispatched(fn: Any, trace: Trace, x: Any, /, *args: Any, **options: Any) -> Any:
     """A call of a function of single dispatch, by the class of what x stands for."""
     return callee(fn.dispatch(class_of(x)), trace)(x, *args, **options)
 

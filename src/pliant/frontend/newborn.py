@@ -31,7 +31,7 @@ def making(function: Any, run: Callable[..., Any]) -> Callable[..., Any]:
     return partial(_made, run) if is_maker or function in COPIES else run
 
 
-def _made(run: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _made(run: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     found = [run(*args, **options)]  # an object that a class keeps and returns again is not new
     _note(found)
     return found[0]
@@ -63,7 +63,7 @@ def _are_new(found: Sequence[Any]) -> list[bool]:
     ]
 
 
-def constructed(kind: Any, seen: Callable[[Any], Any], *args: Any, **options: Any) -> Any:
+def constructed(kind: Any, seen: Callable[[Any], Any], /, *args: Any, **options: Any) -> Any:
     """A new object of a class of the user, whose `__init__` is run as the trace has `seen` it."""
     made = kind.__new__(kind)  # an abstract class refuses
     born(made)

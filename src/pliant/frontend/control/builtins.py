@@ -187,7 +187,9 @@ def total(items: Iterable[Any], start: Any = 0) -> Any:
     return functools.reduce(partial(binary, "add"), found, start) if is_of_objects else builtins.sum(found, start)
 
 
-def reduced(function: Any, is_list: bool, depth: int, elements: Any, clause: Clause, *more: Any, **options: Any) -> Any:
+def reduced(
+    function: Any, is_list: bool, depth: int, elements: Any, clause: Clause, /, *more: Any, **options: Any
+) -> Any:
     """`function(generator, *more)`. is_list: it is a list comprehension, which a function gets that is not Python's of
     this name."""
     if function not in _GIVEN_ELEMENTS:

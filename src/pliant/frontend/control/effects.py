@@ -188,7 +188,7 @@ def changing_method(function: Any) -> Any:
     return (name, holder) if isinstance(holder, CONTAINERS) else None
 
 
-def changed_by(holder: Any, name: str, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def changed_by(holder: Any, name: str, method: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     """A method that changes a container, called: maybe in another part of the function than it was read in."""
     changing(holder, name)
     return method(*args, **options)

@@ -84,7 +84,7 @@ class Mapped:
         return map(self.function, self.elements)
 
 
-def items(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def items(function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     """`function(*args)`, kept as what it is where a loop can go over it by number."""
     if not is_tracing():
         return function(*args, **options)

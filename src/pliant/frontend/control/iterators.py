@@ -91,7 +91,7 @@ def has_steps(elements: Any) -> bool:
             return steps_of(elements) is not None
 
 
-def iterated(function: Any, *args: Any, **options: Any) -> Any:
+def iterated(function: Any, /, *args: Any, **options: Any) -> Any:
     """`function(*args, **options)`, which a loop is about to go over."""
     make = _MAKERS.get(function)
     if make is None:

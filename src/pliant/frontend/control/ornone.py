@@ -61,7 +61,7 @@ class OrNone(Shown):
     def __iter__(self) -> Iterator[Any]:
         return iter(present(self, TypeError("'NoneType' object is not iterable")))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return present(self, TypeError("'NoneType' object is not callable"))(*args, **kwargs)
 
     def __bool__(self) -> bool:

@@ -100,7 +100,7 @@ def first_of(elements: Any, *default: Any) -> Any:
     return choose(flag_of(found), lambda: object_of(found)[0], lambda: default[0])
 
 
-def items(function: Any, *args: Any, **options: Any) -> Any:
+def items(function: Any, /, *args: Any, **options: Any) -> Any:
     """What a loop goes over, which a function makes of other elements."""
     is_pushed = function is enumerate and bool(args) and type(args[0]) is Pushed and args[0].running is None
     return _counted(*args, **options) if is_pushed else iterated(function, *args, **options)

@@ -45,7 +45,7 @@ def one_at(elements: Sequence[Any], key: TracedArray, at: Callable[[int], Any]) 
     return one_of_words(_place(elements, key), tuple(elements))
 
 
-def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, *args: Any, **options: Any) -> Any:
+def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, /, *args: Any, **options: Any) -> Any:
     """What the function at a place of a list returns."""
     number = _place(functions, key)
 

@@ -23,7 +23,7 @@ from pliant.frontend.cores import cores_of
 from pliant.ops.shape import reshape
 
 
-def vectorized(vector: Any, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def vectorized(vector: Any, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     """`vector(*args, **options)`, by the function that it was made of."""
     given: dict[Any, Any] = {**dict(enumerate(args)), **options}
     mapped: dict[Any, TracedArray] = {k: as_traced(x) for k, x in given.items() if k not in vector.excluded}
