@@ -88,6 +88,17 @@ def set_of_the_greatest(x: Any, n: int) -> Any:
     return [p.m for p in points], [p.v for p in points]
 
 
+def set_of_the_first_in_order(x: Any, n: int) -> Any:
+    points = [Point(v) for v in x]
+    in_order = sorted(points, key=lambda p: p.m)
+    in_order[0].m = 5.0
+    in_order[1].v += 1.0
+    others = [*points]
+    points.sort(key=lambda p: -p.m)
+    points[-1].v -= 2.0
+    return [p.m for p in others], [p.v for p in others]
+
+
 def set_of_one_at_each_step(x: Any, n: int) -> Any:
     points = [Plain(x[0]), Plain(x[1]), Plain(x[2])]
     for k in range(9):
@@ -216,6 +227,7 @@ ONE_OF_TWO = (
     set_of_a_chosen_one,
     set_of_one_after_an_if,
     set_of_the_greatest,
+    set_of_the_first_in_order,
     set_of_one_at_each_step,
     set_of_one_in_a_loop,
     swapped,

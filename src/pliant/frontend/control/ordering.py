@@ -18,7 +18,7 @@ from pliant.frontend.control.fronts import Front, front_of
 from pliant.frontend.control.growth import element_of
 from pliant.frontend.control.items import INDEX, Mapped
 from pliant.frontend.control.lists import item
-from pliant.frontend.control.objects import flatten
+from pliant.frontend.control.objects import containers, flatten
 from pliant.frontend.control.region import born
 from pliant.frontend.control.sections import places_of
 from pliant.frontend.control.tables import columns, like, rows, share
@@ -60,7 +60,7 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
     made = born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
-    if not are_values:
+    if not are_values or (len(items) <= FEW and any([next(containers(x), None) is not None for x in items])):
         in_other_places(made, items, order)
     return made
 
