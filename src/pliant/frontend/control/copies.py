@@ -64,6 +64,24 @@ def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any
             known.setdefault(id(b), (b, []))[1].append(Same(a, condition, holds, one_of))
 
 
+def from_before(left: Any, given: Any, first: Any, is_new: Callable[[Any], bool], step: Value) -> Callable[[Any], Any]:
+    """What remembers of a name's value after a loop that what can be changed in it may be what was there before the
+    loop. left, given: what the last step left, and what it was given for `first`; is_new: whether a step has made
+    something; step: a value of the step, which nobody can ask for after the loop."""
+    firsts = {id(head): x for head, x in zip(containers(given), containers(first), strict=False)}
+    found = [[firsts.get(id(x), x) for x in _related(y) if id(x) in firsts or not is_new(x)] for y in containers(left)]
+    known = current().outermost.copies
+
+    def remember(made: Any) -> Any:
+        for x, others in zip(containers(made), found, strict=False):
+            for other in others:
+                for a, b in ((x, other), (other, x)):
+                    known.setdefault(id(a), (a, []))[1].append(Same(b, step, holds=True))
+        return made
+
+    return remember
+
+
 class Together:
     """The lists, dicts and objects that a loop leaves, of which those that were one in its last step stay one."""
 

@@ -11,7 +11,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded, extents_of, whole_of
 from pliant.frontend.control.choices import Choices
 from pliant.frontend.control.contents import traced_contents
-from pliant.frontend.control.copies import Together
+from pliant.frontend.control.copies import Together, from_before
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
@@ -81,7 +81,7 @@ class Exit:
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
-                exits.append((place, together.recipe(content, self.carried(place, tree, content))))
+                exits.append((place, together.recipe(content, self.from_before(place, content, tree))))
             elif place not in self.plan.plans:
                 kept = self.is_kept(place)
                 exits.append((place, together.recipe(content, self.last(place, content)) if kept else _unread(place)))
@@ -129,6 +129,13 @@ class Exit:
     def leaves(self, content: Any) -> tuple[list[Any], Any]:
         """The leaves of what a step leaves, and their structure; objects that it made are taken apart."""
         return flatten(content, in_region(self.region.born))
+
+    def from_before(self, place: Place, content: Any, tree: Tree) -> Recipe:
+        """How to make what a step is given again, whose lists and objects may be those from before the loop."""
+        made, first = self.carried(place, tree, content), self.heads.entry[place]
+        is_new = in_region(self.region.born)
+        remember = from_before(content, self.heads.bound[place], first, is_new, self.heads.index)
+        return lambda results: remember(made(results))
 
     def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
         """How to make what a step is given again."""
