@@ -97,3 +97,22 @@ def test_whether_it_is_the_one_from_before_is_not_known() -> None:
 
     with pytest.raises(UnsupportedError, match="whether this list is another one is decided by conditions"):
         pliant.jit(f)(HIGH)
+
+
+def test_what_steps_change_of_another_name_is_not_lost() -> None:
+    def f(x: Any, n: int) -> Any:
+        a, b = Point(x[0]), Point(x[1])
+        held = [a, b]
+        for k in range(n):
+            if a.m < b.m:
+                a, b = b, a
+            a.m -= x[k] ** 2
+        return held[0].m, held[1].m
+
+    x = np.random.default_rng(0).normal(size=600)
+    for n in (2, 5):
+        np.testing.assert_allclose(pliant.jit(lambda x, n=n: f(x, n))(x), f(x, n), rtol=1e-12)
+    with pytest.raises(UnsupportedError, match="a Point is changed that may be the one that 'held' holds"):
+        pliant.jit(lambda x: f(x, 300))(x)
+    with pytest.raises(UnsupportedError, match="a Point is changed that may be the one that 'held' holds"):
+        pliant.jit(f)(x, 300)

@@ -64,6 +64,15 @@ def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any
             known.setdefault(id(b), (b, []))[1].append(Same(a, condition, holds, one_of))
 
 
+def stand_in(heads: Any, firsts: Any, names: Sequence[str]) -> None:
+    """Remember what the lists, dicts and objects of a tree that a step is given are before the loop. names: those that
+    steps bind."""
+    known = current().outermost.heads
+    known.update(
+        {id(x): (x, y, names) for x, y in zip(containers(heads), containers(firsts), strict=False) if x is not y}
+    )
+
+
 def from_before(left: Any, given: Any, first: Any, is_new: Callable[[Any], bool], step: Value) -> Callable[[Any], Any]:
     """What remembers of a name's value after a loop that what can be changed in it may be what was there before the
     loop. left, given: what the last step left, and what it was given for `first`; is_new: whether a step has made
@@ -174,17 +183,25 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
     visible |= {id(x): repr(name) for name, x in _visible() if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []
+    for x, first, names in [current().outermost.heads.get(n, (None, None, ())) for n in found]:
+        if x is not None and (name := next((name for name, y in _visible() if y is first and name not in names), "")):
+            raise _changed(holder, repr(name))
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
         if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
-            kind = type(holder).__name__
-            raise UnsupportedError(
-                f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
-                hint=f"change it before the condition, or make a copy of its own: "
-                f"{kind if isinstance(holder, list | dict) else 'copy.copy'}(…)",
-            ).at(("here", here()))
+            raise _changed(holder, name)
         others.append(Same(x, _any_of(ways), holds=True))
     return others
+
+
+def _changed(holder: Any, name: str) -> UnsupportedError:
+    """The error of a change to what a name may hold, by which condition nobody can say here."""
+    kind = type(holder).__name__
+    return UnsupportedError(
+        f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
+        hint=f"change it before the condition, or make a copy of its own: "
+        f"{kind if isinstance(holder, list | dict) else 'copy.copy'}(…)",
+    ).at(("here", here()))
 
 
 def _least(ways: Sequence[Way]) -> list[Way]:

@@ -16,6 +16,7 @@ from pliant.core.origin import Origin
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
+from pliant.frontend.control.copies import stand_in
 from pliant.frontend.control.either import bases
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.formers import Former
@@ -241,6 +242,7 @@ class Heads:
             self.bound[place] = unflatten(tree.structure, made)
             self.leaves[place] = made
             self.made += [(place, born(x), contents_of(x)) for x in containers(self.bound[place])]
+            stand_in(self.bound[place], self.entry[place], [str(p.key) for p in self.plan.bound])
             if place not in self.plan.bound:
                 note(place)
             place.set(self.bound[place])
