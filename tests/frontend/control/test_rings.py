@@ -82,6 +82,23 @@ def test_a_queue_that_is_empty_or_too_short_is_pythons_error() -> None:
             made(given, k)
 
 
+def test_what_a_branch_has_emptied_has_no_first_element() -> None:
+    def f(x: Any) -> Any:
+        queue = [v for v in x if v > 0]
+        if queue:
+            queue.pop()
+        queue.append(queue.pop(0) * 0.5)
+        return queue
+
+    made = pliant.jit(f)
+    assert made(np.array([1.0, 2.0, -1.0])) == f(np.array([1.0, 2.0, -1.0])) == [0.5]
+    for x in (np.array([1.0, -2.0, -1.0]), np.array([-1.0, -2.0, -1.0])):
+        with pytest.raises(IndexError, match="pop from empty list"):
+            f(x)
+        with pytest.raises(IndexError, match="pop from empty list"):
+            made(x)
+
+
 def test_what_is_taken_from_the_front_moves_nothing() -> None:
     text = str(pliant.explain(wide, np.ones(3000)))
     assert re.search(r"^ +- nest over \[?3", text, re.MULTILINE) is None

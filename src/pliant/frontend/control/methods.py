@@ -78,15 +78,12 @@ def _pop(holder: list[Any], key: Any = -1) -> Any:
     front = front_of(holder)
     if front is not None and not front.form.room:
         raise IndexError("pop from empty list")
-    if front is not None and isinstance(key, int) and key == -1:
+    if front is not None and isinstance(key, int) and key in (-1, 0):
         if not front.form.low.is_at_least(1):
             fail_if(equal(front.count, const(0, "i64")), IndexError("pop from empty list"))
-        made = item(holder, -1)
-        change(holder, ".pop", holder[:-1] if len(holder) > 1 else [front.without_last()])
-        return made
-    if front is not None and isinstance(key, int) and not key:
-        made = front.item(0)
-        change(holder, ".pop", [front.without_first()])
+        made = item(holder, key)
+        rest = [front.without_first()] if not key else holder[:-1] if len(holder) > 1 else [front.without_last()]
+        change(holder, ".pop", rest)
         return made
     after = found(holder, ".pop", without(holder, key, IndexError("pop index out of range")))
     made = plain_item(holder, key) if front is None else front.item(key)

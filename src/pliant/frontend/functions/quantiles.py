@@ -138,11 +138,9 @@ def _quantile(
     x, wanted = array_of(solid(a)), as_traced(q)
     if x.type.kind == "c":
         raise ArgumentError("a must be an array of real numbers").at(("here", here()))
-    to = (
-        "bool"
-        if x.type.dtype == "bool" and method in _WHOLE
-        else _dtype_of(function, unit, no_bools(name, x), q, method)
-    )
+    is_whole = method in _WHOLE or (method == "linear" and unit == 1.0 and wanted.type.kind in "biu")
+    is_of_bools = x.type.dtype == "bool" and is_whole
+    to = "bool" if is_of_bools else _dtype_of(function, unit, no_bools(name, x), q, method)
     x = x.astype(np.uint8) if to == "bool" else x
     axes = axes_of(axis, x.ndim)
     kind = name.removeprefix("nan").capitalize()
@@ -155,7 +153,6 @@ def _quantile(
         return xp.nanmean(x, axis, out=out, keepdims=keepdims)
     spans = () if name.startswith("nan") else _spans(method, fraction, _size(x, axes), x.type.dtype)
     line = _sorted_front(x, axes, spans) if weights is None else _front(x, axes)
-    is_whole = method in _WHOLE or (method == "linear" and unit == 1.0 and wanted.type.kind in "iu")
     if weights is not None:
         given = _front(_weights(weights, x, axis, axes, method), axes)
         y = elementwise.convert(_weighted(line, given, fraction, leaves_nan_out=name.startswith("nan")), to)
@@ -245,9 +242,14 @@ def _weighted(line: Value, weights: Value, fraction: Any, *, leaves_nan_out: boo
 
 def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -> str:
     """The dtype of NumPy's result."""
-    sample: Any = np.full(1, 0.5, as_traced(q).dtype if as_traced(q).type.is_float else np.float64)
-    if isinstance(q, int | float):
-        sample = type(q)(1) / (2 if unit == 1.0 else 1)
+    given = as_traced(q)
+    is_weak = given.is_weak and given.type.kind != "b"
+    if unit == 1.0 and given.type.kind in "biu":  # whole places along the elements: these may be the results
+        sample: Any = 0 if is_weak else np.zeros(1, given.dtype)
+    elif is_weak:
+        sample = 0.5
+    else:
+        sample = np.full(1, 0.5, given.dtype if given.type.is_float else np.float64)
 
     def on_sample(s: Any) -> Any:
         return function(s, sample, method=method)
