@@ -309,9 +309,9 @@ class NestEmitter:
             resumed.put_by(edges, lambda: self.end(level + 1))
 
         (outer, inner), turned = self.loops[level:], self.turned(level)
-        totals = [self.totals[root] for root in self.ending_at(level + 1)]
-        resumed = Resumed(self.e, totals, (outer, inner), shape_of(turned, self.streamed).tall)
-        emit_tiles(self.e, (outer, inner), turned, self.streamed, row)
+        totals, shape = [self.totals[root] for root in self.ending_at(level + 1)], shape_of(turned, self.streamed)
+        resumed = Resumed(self.e, totals, (outer, inner), shape.tall)
+        emit_tiles(self.e, (outer, inner), turned, self.streamed, shape, row)
         self.turned_over, self.in_block = {}, False
 
     def squared(self, level: int) -> None:

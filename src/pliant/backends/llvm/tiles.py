@@ -105,10 +105,11 @@ def emit_tiles(
     loops: tuple[Var, Var],
     turned: Sequence[Load],
     streamed: Sequence[Root],
+    shape: Shape,
     row: Callable[[Turned, Edges], None],
 ) -> None:
     """All steps of two loops, in tiles. row: emits what a row of a tile computes, given its operands and its edges."""
-    (outer, inner), corner, shape = loops, Var(2), shape_of(turned, streamed)
+    (outer, inner), corner = loops, Var(2)
     place = Affine(0, ((outer, shape.pitch), (inner, 1), (corner, 1)))
     held = {s: e.local(s.buffer.type.dtype, shape.tall * shape.pitch) for s in turned}
     begin, end = e.part.get(inner, ("0", str(inner.extent)))

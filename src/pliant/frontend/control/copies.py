@@ -57,11 +57,16 @@ def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any)
 
 def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
     """Remember that what can be changed in a tree is that of another one if a condition holds, or does not."""
-    known = current().outermost.copies
     for a, b in zip(*map(containers, (tree, other)), strict=True):
         if a is not b:
-            known.setdefault(id(a), (a, []))[1].append(Same(b, condition, holds, one_of))
-            known.setdefault(id(b), (b, []))[1].append(Same(a, condition, holds, one_of))
+            _are_one(a, b, condition, holds=holds, one_of=one_of)
+
+
+def _are_one(one: Any, two: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
+    """Remember that two lists, dicts or objects are one if a condition holds, or does not."""
+    known = current().outermost.copies
+    for a, b in ((one, two), (two, one)):
+        known.setdefault(id(a), (a, []))[1].append(Same(b, condition, holds, one_of))
 
 
 def stand_in(heads: Any, firsts: Any, names: Sequence[str]) -> None:
@@ -79,13 +84,11 @@ def from_before(left: Any, given: Any, first: Any, is_new: Callable[[Any], bool]
     something; step: a value of the step, which nobody can ask for after the loop."""
     firsts = {id(head): x for head, x in zip(containers(given), containers(first), strict=False)}
     found = [[firsts.get(id(x), x) for x in _related(y) if id(x) in firsts or not is_new(x)] for y in containers(left)]
-    known = current().outermost.copies
 
     def remember(made: Any) -> Any:
         for x, others in zip(containers(made), found, strict=False):
             for other in others:
-                for a, b in ((x, other), (other, x)):
-                    known.setdefault(id(a), (a, []))[1].append(Same(b, step, holds=True))
+                _are_one(x, other, step, holds=True)
         return made
 
     return remember
@@ -179,12 +182,12 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     what condition."""
     if id(holder) not in current().outermost.copies:
         return []
-    found, scopes = _ways(holder), scopes_of(current())
+    found, scopes, seen, heads = _ways(holder), scopes_of(current()), [*_visible()], current().outermost.heads
     visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
-    visible |= {id(x): repr(name) for name, x in _visible() if id(x) in found and found[id(x)][0] is x}
+    visible |= {id(x): repr(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []
-    for x, first, names in [current().outermost.heads.get(n, (None, None, ())) for n in found]:
-        if x is not None and (name := next((name for name, y in _visible() if y is first and name not in names), "")):
+    for _, first, names in [heads[n] for n in found if n in heads]:
+        if name := next((name for name, y in seen if y is first and name not in names), ""):
             raise _changed(holder, repr(name))
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])

@@ -32,7 +32,7 @@ from pliant.frontend.control.growth import Element, merged, read_element
 from pliant.frontend.control.objects import LEAF, flatten, unflatten
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of
+from pliant.frontend.convert import as_traced, cast_value, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind
 from pliant.frontend.selection import all_listed
@@ -69,7 +69,7 @@ class Front:
         return unflatten(element.structure, [read_element(gather(a, place), kind) for a, kind in pairs])
 
     def place(self, i: Value) -> Value:
-        """The row of the i-th element, or of the one after the last."""
+        """The row of the i-th element, or of the one after the last; or of each of several."""
         if self.first is None:
             return i
         at, room = add(self.first, i), const(self.columns[0].shape[0], "i64")
@@ -79,9 +79,7 @@ class Front:
         """The same with the first element in the first row."""
         if self.first is None:
             return self
-        rows = self.columns[0].shape[0]
-        at = add(broadcast_value(self.first, (rows,)), iota(rows))
-        at = select(less(at, const(rows, "i64")), at, sub(at, const(rows, "i64")))
+        at = self.place(iota(self.columns[0].shape[0]))
         made = [gather(column, at, unique=True) for column in self.columns]
         return replace(self.form, is_ring=False).front([*made, self.count])
 
