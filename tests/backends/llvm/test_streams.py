@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import ahead, streams
+from pliant.backends.llvm import ahead, nests, streams
 from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.jit import host_target
 from pliant.frontend.retrace import trace_program
@@ -28,9 +28,10 @@ SHAPES = ((700, 900), (1200, 64), (64, 2100), (300, 2051), (129, 600))
 pytestmark = pytest.mark.skipif("sse2" not in host_target().has, reason="other processors write as usual")
 
 
-@pytest.fixture(autouse=True)
-def any_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, params=["tiles", "bands"])
+def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All results are large, all that they are made of is far, and what runs in parts is large."""
+    monkeypatch.setattr(nests, "are_far", lambda *_: request.param == "bands")
     monkeypatch.setattr(streams, "LARGE", 1)
     monkeypatch.setattr(ahead, "FAR", 1)
     monkeypatch.setattr(split, "LEAST", 10_000)
@@ -106,6 +107,17 @@ def test_results_of_different_dtypes():
 
     x = drawn(5003, "float64")
     for got, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_turned_results_of_different_dtypes(dtype: str, shape: tuple[int, int]):
+    def f(x: Any, y: Any) -> Any:
+        return y < x.T, x.T * y, (x.T + y).astype(np.float32), x.T * y + 2j, (x.T - y)[::-1]
+
+    x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
+    for got, wanted in zip(pliant.jit(f)(x, y), f(x, y), strict=True):
         np.testing.assert_array_equal(got, wanted)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import nests, squares
+from pliant.backends.llvm import bands, nests, squares, streams
 from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.squares import WIDE_SIDE
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
@@ -26,11 +26,14 @@ def drawn(shape: tuple[int, ...], dtype: str) -> Any:
     return (x if dtype[0] == "c" else x.real).astype(dtype)
 
 
-@pytest.fixture(params=["skylake-avx512", "znver5"])
+@pytest.fixture(params=["skylake-avx512", "znver4", "znver5"])
 def processor(request: pytest.FixtureRequest) -> Iterator[str]:
-    """One that does not look far ahead, and one that does: both kinds of code are right on any."""
+    """One that does not look far ahead, and two that do: all kinds of code are right on any."""
     target = SimpleNamespace(widths=(16, 32, 64), cpu=request.param)
-    with mock.patch.object(squares, "host_target", return_value=target):
+    with (
+        mock.patch.object(squares, "host_target", return_value=target),
+        mock.patch.object(bands, "host_target", return_value=target),
+    ):
         yield request.param
 
 
@@ -66,7 +69,19 @@ def test_arrays_that_are_larger_than_caches(dtype: str):
 def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares(processor: str):
     near, far = (pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n))] * 2) for n in (300, 600))
     assert "@turned_8" not in compiled(near, (), (), sharing=False)[1]
-    assert ("@turned_8" in compiled(far, (), (), sharing=False)[1]) == (processor != "znver5")
+    assert ("@turned_8" in compiled(far, (), (), sharing=False)[1]) == (processor == "skylake-avx512")
+
+
+@pytest.mark.parametrize("processor", ["znver4"], indirect=True)
+@pytest.mark.usefixtures("processor")
+@pytest.mark.parametrize(("large", "dtype", "asked"), [(1, "float64", 4), (1, "float32", 2), (1 << 25, "float64", 3)])
+def test_bands_ask_for_what_is_read_and_for_what_is_written_in_caches(large: int, dtype: str, asked: int):
+    """Once for each square, and twice where results are written past the caches and squares share no lines."""
+    x = np.ones((1000, 1000), dtype)
+    with mock.patch.object(streams, "LARGE", large):
+        text = compiled(pliant.trace(lambda x, y: x.T + y, x, x), (), (), sharing=False)[1]
+    assert text.count("@llvm.prefetch.p0(ptr %") == asked
+    assert ("@row_moved" in text) == (large == 1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -74,9 +89,9 @@ def test_squares_are_lines_of_cache_for_processors_that_look_far(processor: str,
     shape = (300, 301)
     x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
     text = compiled(pliant.trace(lambda x, y: x.T + y, x, y), (), (), sharing=False)[1]
-    side = 16 if dtype == "float32" and processor == "znver5" else 8
+    side = 16 if dtype == "float32" and processor != "skylake-avx512" else 8
     assert f"shufflevector <{side} x i" in text
-    assert ("llvm.prefetch.p0(ptr %" in text) == (processor != "znver5")
+    assert ("llvm.prefetch.p0(ptr %" in text) == (processor == "skylake-avx512")
 
 
 @pytest.mark.parametrize(

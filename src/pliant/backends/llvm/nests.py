@@ -9,6 +9,7 @@ from typing import final
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
 from pliant.backends.llvm.ahead import is_light, read_ahead
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
+from pliant.backends.llvm.bands import are_far, emit_bands, lies_along
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
@@ -243,6 +244,8 @@ class NestEmitter:
         if self.folds:
             is_worth = is_far(turned, elements) or are_colliding(turned, inner)
             return self.tiled if least >= TILE and is_worth else None
+        if in_squares and are_far(turned, inner, elements):
+            return self.banded
         if in_squares and are_best(turned, inner, elements):
             return self.squared
         if least >= TILE and (self.streamed or is_far(turned, elements)):
@@ -313,6 +316,22 @@ class NestEmitter:
         resumed = Resumed(self.e, totals, (outer, inner), shape.tall)
         emit_tiles(self.e, (outer, inner), turned, self.streamed, shape, row)
         self.turned_over, self.in_block = {}, False
+
+    def banded(self, level: int) -> None:
+        """The two innermost loops in bands of squares, which ask for what is far."""
+
+        def row(turned: Turned, held: Held, along: Loop) -> None:
+            self.turned_over, self.held = turned, held
+            self.begin(level + 1)
+            along(lambda: self.level(level + 2))
+            self.end(level + 1)
+            self.held = {}
+
+        (outer, inner), turned = self.loops[level:], self.turned(level)
+        used = [*self.levels[level + 2], *[root for root in self.roots if root not in self.streamed]]
+        beside = [s for s in used if isinstance(s, Load | Root) and s not in turned and lies_along(s, inner)]
+        emit_bands(self.e, (outer, inner), turned, beside, self.streamed, row)
+        self.turned_over = {}
 
     def squared(self, level: int) -> None:
         """The two innermost loops in squares that are turned over in registers."""

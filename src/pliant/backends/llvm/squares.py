@@ -16,13 +16,14 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import gcd
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pliant.backends.llvm.jit import host_target
-from pliant.backends.llvm.streams import LINE
+from pliant.backends.llvm.streams import LINE, Edges
 from pliant.backends.llvm.tiles import BLOCK, COLLIDING, WIDE_ELEMENT, Turned, is_far, turned
+from pliant.core.data import frozen
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
@@ -137,46 +138,86 @@ def _all_squares(
     row: Callable[[Turned, Loop], None],
 ) -> None:
     """All steps of two loops, in squares."""
-    (outer, inner), side, is_plain = loops, side_of(turned, loops), are_best(turned, loops[1])
-    held = {s: held_for(e, s, side) for s in turned}
-    last = last_square(e, outer, side), last_square(e, inner, side)
-
-    def tile(top: str, bottom: str, left: str, right: str) -> None:
-        stepped(
-            e, top, bottom, (last[0], side), lambda i: stepped(e, left, right, (last[1], side), lambda j: square(i, j))
-        )
+    (outer, inner), is_plain = loops, are_best(turned, loops[1])
+    squares = Squares.new(e, loops, turned, side_of(turned, loops))
 
     def square(i: str, j: str) -> None:
-        e.env[outer], e.env[inner] = i, j
-        for s, buffer in held.items():
-            turn(e, s, s.offset.factor(inner), buffer, side)
-        del e.env[inner]
-        later = e.op(f"call i64 @llvm.umin.i64(i64 {e.op(f'add nuw nsw i64 {j}, {AHEAD}')}, i64 {last[1]})")
-        down = Var(side)
+        later = squares.at_most(e.op(f"add nuw nsw i64 {j}, {AHEAD}"), inner)
 
-        def line() -> None:
-            e.env[outer], e.env[inner] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}"), later
+        def ask(_: str) -> None:
+            e.env[inner] = later
             for root in () if is_plain else roots:
                 ask_for(e, root)
             del e.env[inner]
-            step = Var(side)
-            place = Affine(0, ((down, side), (step, 1)))
-            row({s: (buffer, place) for s, buffer in held.items()}, lambda body: along(step, j, body))
 
-        # Its copies, in whose registers the square stays, take LLVM longer.
-        e.loop(down, line, wish=e.module.unrolled() if is_plain else "")
-        del e.env[outer]
+        # Copies of the loop, in whose registers the square stays, take LLVM longer.
+        squares.compute((i, j), row, ask, e.module.unrolled() if is_plain else "")
 
-    def along(step: Var, j: str, body: Callable[[], None]) -> None:
-        def one() -> None:
+    wide = LONG if is_plain else WIDE
+
+    def band(top: str, bottom: str) -> None:
+        e.blocks(inner, wide, lambda left, right: squares.each((top, bottom), (left, right), square))
+
+    e.blocks(outer, TALL, band)
+
+
+@final
+@frozen
+class Squares:
+    """What all squares of two loops have in common. held: where they lie; last: where the last one begins."""
+
+    e: Emitter
+    loops: tuple[Var, Var]
+    side: int
+    held: Mapping[Load, Buffer]
+    last: Mapping[Var, str]
+
+    @classmethod
+    def new(cls, e: Emitter, loops: tuple[Var, Var], turned: Sequence[Load], side: int) -> Squares:
+        """The squares of what is walked across. side: their rows and columns."""
+        held = {s: held_for(e, s, side) for s in turned}
+        return cls(e, loops, side, held, {loop: last_square(e, loop, side) for loop in loops})
+
+    def at_most(self, step: str, loop: Var) -> str:
+        """A step, or that of the last square if it is behind that."""
+        return self.e.op(f"call i64 @llvm.umin.i64(i64 {step}, i64 {self.last[loop]})")
+
+    def each(self, rows: Edges, columns: Edges, body: Callable[[str, str], None], down: bool = False) -> None:
+        """A body for the beginning of each square of a tile. down: column by column."""
+        (outer, inner), e, side = self.loops, self.e, self.side
+        tall, wide = (self.last[outer], side), (self.last[inner], side)
+        if down:
+            stepped(e, columns, wide, lambda j: stepped(e, rows, tall, lambda i: body(i, j)))
+        else:
+            stepped(e, rows, tall, lambda i: stepped(e, columns, wide, lambda j: body(i, j)))
+
+    def compute(
+        self, at: Edges, row: Callable[[Turned, Loop], None], ask: Callable[[str], None], wish: str = ""
+    ) -> None:
+        """The square that begins at two steps. row: emits what a row computes; ask: is called before, in the step of
+        the outer loop, with the row's number."""
+        e, (outer, inner), (i, j), down, step = self.e, self.loops, at, Var(self.side), Var(self.side)
+        e.env[outer], e.env[inner] = at
+        for s, buffer in self.held.items():
+            turn(e, s, s.offset.factor(inner), buffer, self.side)
+        del e.env[inner]
+        place = Affine(0, ((down, self.side), (step, 1)))
+
+        def one(body: Callable[[], None]) -> None:
             e.env[inner] = e.op(f"add nuw nsw i64 {j}, {e.env[step]}")
             body()
 
-        e.loop(step, one, wish=e.module.at_once(1))
-        del e.env[inner]
+        def along(body: Callable[[], None]) -> None:
+            e.loop(step, lambda: one(body), wish=e.module.at_once(1))
+            del e.env[inner]
 
-    wide = LONG if is_plain else WIDE
-    e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, wide, lambda left, right: tile(top, bottom, left, right)))
+        def line() -> None:
+            e.env[outer] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}")
+            ask(e.env[down])
+            row({s: (buffer, place) for s, buffer in self.held.items()}, along)
+
+        e.loop(down, line, wish=wish)
+        del e.env[outer]
 
 
 def ask_for(e: Emitter, root: Root) -> None:
@@ -192,9 +233,9 @@ def last_square(e: Emitter, loop: Var, side: int) -> str:
     return e.op(f"sub nuw nsw i64 {e.part[loop][1]}, {side}")
 
 
-def stepped(e: Emitter, first: str, end: str, squares: tuple[str, int], body: Callable[[str], None]) -> None:
+def stepped(e: Emitter, steps: Edges, squares: tuple[str, int], body: Callable[[str], None]) -> None:
     """A body for the beginning of each square between two steps. squares: where the last one begins, and its side."""
-    last, side = squares
+    (first, end), (last, side) = steps, squares
     every = Var(2)
     count = e.op(f"add nuw nsw i64 {e.op(f'sub nuw nsw i64 {end}, {first}')}, {side - 1}")
 
