@@ -95,17 +95,23 @@ def test_squares_are_lines_of_cache_for_processors_that_look_far(processor: str,
 
 
 @pytest.mark.parametrize(
-    ("widths", "n", "in_squares"),
-    [((16, 32), 300, False), ((16, 32), 256, True), ((16, 32), 500, True), ((16, 32, 64), 300, True)],
-    ids=["near", "colliding", "far", "wide vectors"],
+    ("widths", "cpu", "n", "in_squares"),
+    [
+        ((16, 32), "x86-64", 300, False),
+        ((16, 32), "x86-64", 256, True),
+        ((16, 32), "x86-64", 500, True),
+        ((16, 32, 64), "x86-64", 300, True),
+        ((16, 32), "znver4", 300, True),
+    ],
+    ids=["near", "colliding", "far", "wide vectors", "looks far"],
 )
-def test_what_stays_in_the_first_cache_is_read_one_by_one(widths: tuple[int, ...], n: int, in_squares: bool):
+def test_what_stays_in_the_first_cache_is_read_one_by_one(widths: tuple[int, ...], cpu: str, n: int, in_squares: bool):
     x, y = drawn((n, n), "float64"), drawn((n, n), "float64") + 1
 
     def f(x: Any, y: Any) -> Any:
         return x.T + y
 
-    with mock.patch.object(squares, "host_target", return_value=SimpleNamespace(widths=widths, cpu="x86-64")):
+    with mock.patch.object(squares, "host_target", return_value=SimpleNamespace(widths=widths, cpu=cpu)):
         text = compiled(pliant.trace(f, x, y), (), (), sharing=False)[1]
         assert ("shufflevector <8 x i64>" in text) == in_squares
         np.testing.assert_array_equal(pliant.jit(f)(x, y), f(x, y))
