@@ -11,9 +11,12 @@ import pytest
 import pliant
 from pliant.backends.llvm import BACKEND
 from pliant.backends.llvm.compiler import can, routine_of
+from pliant.core.types import Type
 from pliant.errors import IndexRangeError
 from pliant.kernel import blocks, build, cost
-from pliant.kernel.ir import Blocks, Program
+from pliant.kernel.check.blocks import Touch, merged
+from pliant.kernel.check.order import Access, Level, comes_before
+from pliant.kernel.ir import Affine, Blocks, Buffer, Program, Var
 from pliant.pipeline import optimise
 from pliant.testing import sample
 from tests.backends.llvm.random_programs import random_program
@@ -308,3 +311,25 @@ def test_a_stack_of_products_is_shared_by_threads(dtype: str):
         pliant.threads(before)
     assert made[0] == made[1] == made[2]
     np.testing.assert_allclose(f(x, y), x @ y, rtol=1e-4 if dtype == "float32" else 1e-11, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_accesses_that_lie_side_by_side_are_checked_as_one(seed: int):
+    """A law: what is found of them is what is found of each pair."""
+    rng, rows = np.random.default_rng(seed), Var(5)
+    buffer, length = Buffer(Type("f64", (400,)), 0), int(rng.integers(1, 12)) * 8
+
+    def touched(is_store: bool) -> list[tuple[Touch, Access]]:
+        starts = rng.integers(0, 2 * length // 8, rng.integers(1, 9)) * 8
+        touch = Touch(buffer, Affine(0, ()), rows, frozenset([rows]), is_store)
+        return [(touch, Access(int(start), 8, {rows: length})) for start in starts]
+
+    def conflict(found: list[tuple[Touch, Access]]) -> bool:
+        pairs = [(a, b) for s, a in found for _, b in found if s.is_store]
+        level = [Level(rows, rows)]
+        return any([comes_before(*p, level, same=False) for a, b in pairs for p in ((a, b), (b, a))])
+
+    found = [*touched(True), *touched(False)]
+    whole = merged(found, rows)
+    assert len(whole) <= len(found)
+    assert conflict(whole) == conflict(found)

@@ -56,7 +56,7 @@ def check_blocks(step: Blocks) -> None:
             x = _by_row(touch, step)
             place = (x.start, x.width, x.factors[step.rows], x.others, x.is_known, x.fixed)
             found.setdefault((region_of(touch.buffer), touch.is_store, *place), (touch, x))
-    shared = list(found.values())
+    shared = merged(found.values(), step.rows)
     rows = [Level(step.rows, step.rows)]
     for one, first in shared:
         for other, second in shared if one.is_store else ():
@@ -65,6 +65,28 @@ def check_blocks(step: Blocks) -> None:
             if comes_before(first, second, rows, same=False) or comes_before(second, first, rows, same=False):
                 what = "written" if other.is_store else "read"
                 raise fault(one.buffer, f"is written in one row where {named(other.buffer)} is {what} in another")
+
+
+def merged(found: Iterable[tuple[Touch, Access]], rows: Var) -> list[tuple[Touch, Access]]:
+    """The same accesses, with those as one that lie side by side: what a row touches at known places. Two of these are
+    apart in all rows if, and only if, all that they are made of are."""
+    whole, parts = list[tuple[Touch, Access]](), dict[object, list[tuple[Touch, Access]]]()
+    for touch, x in found:
+        if x.others or x.fixed or x.ends or not x.is_known:
+            whole.append((touch, x))
+        else:
+            key = region_of(touch.buffer), touch.is_store, x.factors[rows]
+            parts.setdefault(key, []).append((touch, x))
+    for group in parts.values():
+        last = len(whole)
+        for touch, x in sorted(group, key=lambda pair: pair[1].start):
+            before = whole[-1][1] if len(whole) > last else None
+            if before and x.start <= before.start + before.width:
+                end = max(before.start + before.width, x.start + x.width)
+                whole[-1] = whole[-1][0], replace(before, width=end - before.start)
+            else:
+                whole.append((touch, x))
+    return whole
 
 
 def _touches(step: RowStep, blocks: Blocks) -> Iterator[Touch]:
@@ -139,7 +161,8 @@ def _by_row(touch: Touch, step: Blocks) -> Access:
     x = access(touch.buffer.offset, touch.buffer.type.dtype, touch.offset, touch.loops)
     factor, times = x.factors.get(touch.row, 0), touch.row.extent // step.rows.extent
     inner = [(f, v.extent - 1) for v, f in x.factors.items() if v is not touch.row]
-    return replace(x, factors={step.rows: factor * times}, others=(*sorted([*x.others, *inner, (factor, times - 1)]),))
+    others = [(f, n) for f, n in (*x.others, *inner, (factor, times - 1)) if f and n]
+    return replace(x, factors={step.rows: factor * times}, others=(*sorted(others),))
 
 
 def _check_private(touch: Touch, step: Blocks) -> None:
