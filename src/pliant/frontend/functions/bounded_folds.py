@@ -130,7 +130,12 @@ def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
-    """np.var."""
+    """np.var; that of float16 is computed in float32."""
+    if whole_of(a).type.dtype == "f16" and dtype is None:
+        made = var(
+            a.astype(np.float32), axis, None, None, ddof, keepdims, where=where, mean=mean, correction=correction
+        )
+        return stored(made.astype(np.float16), out)
     center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is NO_VALUE else mean
     distance = abs(a - center)
     total = sum_(distance * distance, axis, dtype, keepdims=keepdims, where=where)

@@ -66,16 +66,15 @@ def _without_nan_at(arg: Callable[..., Any], start: float) -> Callable[..., Any]
 
 def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """np.nanmean."""
-    if not whole_of(a).type.is_float:
-        return mean(a, axis, keepdims=keepdims)
-    mask = ~xp.isnan(a)
-    return sum_(xp.where(mask, a, 0), axis, keepdims=keepdims) / count_of(a, a.dtype, axis, keepdims, mask)
+    return mean(a, axis, keepdims=keepdims, where=~xp.isnan(a) if whole_of(a).type.is_float else True)
 
 
 def nanvar(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     """np.nanvar: NaN where no degrees of freedom are left, but of integers what np.var is."""
     if not whole_of(a).type.is_float:
         return xp.var(a, axis, ddof=ddof, keepdims=keepdims)
+    if whole_of(a).type.dtype == "f16":
+        return nanvar(a.astype(np.float32), axis, ddof=ddof, keepdims=keepdims).astype(np.float16)
     mask = ~xp.isnan(a)
     distance = xp.where(mask, a - nanmean(a, axis, keepdims=True), 0)
     free = count_of(a, a.dtype, axis, keepdims, mask) - ddof

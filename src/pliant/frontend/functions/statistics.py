@@ -33,7 +33,9 @@ from pliant.ops.shape import broadcast
 
 
 def variance(x: Value, axes: tuple[int, ...], ddof: Any, where: Any = True, mean: Any = None) -> Value:
-    """The mean squared distance from the mean; real also for complex numbers."""
+    """The mean squared distance from the mean; real also for complex numbers. Of float16 it is computed in float32."""
+    if x.dtype == "f16":
+        return elementwise.convert(variance(elementwise.convert(x, "f32"), axes, ddof, where, mean), "f16")
     count = counted(x.shape, axes, where, "f64" if x.dtype[0] != "f" else x.dtype)
     if mean is None:
         total = folds.reduce_sum(masked(x, where, 0), axes)
