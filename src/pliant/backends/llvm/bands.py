@@ -53,55 +53,22 @@ def emit_bands(
 ) -> None:
     """All steps of two loops. turned, beside: what is walked across, and along its rows; streamed: what is written past
     the caches; row: emits what a row of a square computes, given its operands, where results wait, and its loop."""
-    (outer, inner), squares = loops, Squares.new(e, loops, turned, SIDE)
-    least = min([itemsize(s.buffer.type.dtype) for s in turned])
+    (outer, inner), least = loops, min([itemsize(s.buffer.type.dtype) for s in turned])
     tall = BAND // least
     rooms = [Room.new(e, root, tall) for root in streamed]
     held = {room.root: (room.buffer, room.place(loops)) for room in rooms}
-    begin, end = e.part.get(inner, ("0", str(inner.extent)))
+    requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, bool(rooms) and SIDE * least >= LINE)
 
     def square(i: str, j: str) -> None:
-        places = [further(i, j)]
-        if rooms and SIDE * least >= LINE:  # else the square beside this one asks for the same lines
-            near = squares.at_most(e.op(f"add nuw nsw i64 {j}, {AGAIN}"), inner)
-            places.append((i, near, near))
-
-        def ask(number: str) -> None:
-            down = e.env[outer]
-            for top, left, later in places:
-                for s in turned:
-                    ask_for(e, s, loops, (top, e.op(f"add nuw nsw i64 {left}, {number}")))
-                for s in beside:
-                    ask_for(e, s, loops, (down, later))
-            e.env[outer] = down
-
-        squares.compute((i, j), lambda turned, along: row(turned, held, along), ask, e.module.unrolled())
-
-    def further(i: str, j: str) -> tuple[str, str, str]:
-        """Where the square begins that is asked for of what is walked across, perhaps in the next band; and the step of
-        the inner loop for what is walked along its rows."""
-        later = e.op(f"add nuw nsw i64 {j}, {AHEAD}")
-        is_over = e.op(f"icmp ugt i64 {later}, {squares.last[inner]}")
-        below = squares.at_most(e.op(f"add nuw nsw i64 {i}, {tall}"), outer)
-        over = e.op(f"sub nsw i64 {later}, {e.op(f'sub nsw i64 {end}, {begin}')}")
-        again = e.op(f"call i64 @llvm.smax.i64(i64 {over}, i64 {begin})")
-        top = e.op(f"select i1 {is_over}, i64 {below}, i64 {i}")
-        left = e.op(f"select i1 {is_over}, i64 {again}, i64 {later}")
-        return top, squares.at_most(left, inner), squares.at_most(later, inner)
+        ask = requests.at(i, j)
+        requests.squares.compute((i, j), lambda turned, along: row(turned, held, along), ask, e.module.unrolled())
 
     def piece(rows: Edges, columns: Edges) -> None:
         for room in rooms:
             room.begin(e, (rows[0], columns[0]))
-        squares.each(rows, columns, square, down=True)
-        if not rooms:
-            return
-        ends = e.op(f"icmp eq i64 {columns[0]}, {begin}"), e.op(f"icmp eq i64 {columns[1]}, {end}")
-
-        def row() -> None:
-            for room in rooms:
-                room.move(e, loops, columns, ends)
-
-        e.loop(outer, row, rows, e.module.not_unrolled())
+        requests.squares.each(rows, columns, square, down=True)
+        if rooms:
+            move_all(e, rooms, loops, rows, columns)
 
     wide = min([room.wide for room in rooms], default=PIECE // least)
 
@@ -110,6 +77,51 @@ def emit_bands(
 
     e.blocks(outer, tall, band)
     e.is_past_caches = e.is_past_caches or bool(rooms)
+
+
+@final
+@frozen
+class Requests:
+    """What the squares of a band ask for. tall: the steps of a band; is_repeated: whether all is asked for once more,
+    as no square beside this one asks for the same lines."""
+
+    squares: Squares
+    turned: Sequence[Load]
+    beside: Sequence[Load | Root]
+    tall: int
+    is_repeated: bool
+
+    def at(self, i: str, j: str) -> Callable[[str], None]:
+        """What asks for a row of a later square, given its number; emitted before that row of the one at two steps."""
+        e, loops, places = self.squares.e, self.squares.loops, [self.further(i, j)]
+        if self.is_repeated:
+            near = self.squares.at_most(e.op(f"add nuw nsw i64 {j}, {AGAIN}"), loops[1])
+            places.append((i, near, near))
+
+        def ask(number: str) -> None:
+            down = e.env[loops[0]]
+            for top, left, later in places:
+                for s in self.turned:
+                    ask_for(e, s, loops, (top, e.op(f"add nuw nsw i64 {left}, {number}")))
+                for s in self.beside:
+                    ask_for(e, s, loops, (down, later))
+            e.env[loops[0]] = down
+
+        return ask
+
+    def further(self, i: str, j: str) -> tuple[str, str, str]:
+        """Where the square begins that is asked for of what is walked across, perhaps in the next band; and the step of
+        the inner loop for what is walked along its rows."""
+        e, (outer, inner), at_most = self.squares.e, self.squares.loops, self.squares.at_most
+        begin, end = e.part.get(inner, ("0", str(inner.extent)))
+        later = e.op(f"add nuw nsw i64 {j}, {AHEAD}")
+        is_over = e.op(f"icmp ugt i64 {later}, {self.squares.last[inner]}")
+        below = at_most(e.op(f"add nuw nsw i64 {i}, {self.tall}"), outer)
+        over = e.op(f"sub nsw i64 {later}, {e.op(f'sub nsw i64 {end}, {begin}')}")
+        again = e.op(f"call i64 @llvm.smax.i64(i64 {over}, i64 {begin})")
+        top = e.op(f"select i1 {is_over}, i64 {below}, i64 {i}")
+        left = e.op(f"select i1 {is_over}, i64 {again}, i64 {later}")
+        return top, at_most(left, inner), at_most(later, inner)
 
 
 def lies_along(s: Load | Root, inner: Var) -> bool:
@@ -171,6 +183,18 @@ class Room:
         size = e.op(f"mul i64 {e.op(f'sub i64 {right}, {left}')}, {itemsize(self.root.value.dtype)}")
         name = e.module.helper("row_moved", lambda name: TEXT.format(name=name, mark=e.module.tuple_of(["i32 1"])))
         e.line(f"call void {name}(ptr {target}, ptr {source}, i64 {size}, i1 {ends[0]}, i1 {ends[1]})")
+
+
+def move_all(e: Emitter, rooms: Sequence[Room], loops: tuple[Var, Var], rows: Edges, columns: Edges) -> None:
+    """Write a piece of all results past the caches."""
+    begin, end = e.part.get(loops[1], ("0", str(loops[1].extent)))
+    ends = e.op(f"icmp eq i64 {columns[0]}, {begin}"), e.op(f"icmp eq i64 {columns[1]}, {end}")
+
+    def row() -> None:
+        for room in rooms:
+            room.move(e, loops, columns, ends)
+
+    e.loop(loops[0], row, rows, e.module.not_unrolled())
 
 
 TEXT: Final = """define internal void @{name}(ptr %to, ptr %from, i64 %size, i1 %is.first, i1 %is.last) #0 {{
