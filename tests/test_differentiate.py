@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, DifferentiationError
 
 X = np.array([0.5, 1.0, 2.0])
 
@@ -142,3 +142,43 @@ def test_derivatives_of_numbers_in_numbers_are_numbers(mode: str) -> None:
 
 
 WEIGHTS = np.array([1.0, -2.0])
+
+MIXING = np.array([[1 + 2j, 3 - 1j, 2j], [1j, 1.0, 1 - 1j]])
+
+COMPLEX_RESULTS = {
+    "linear": lambda x: MIXING @ x,
+    "number": lambda x: np.sum(x * np.arange(3)) * (1 + 2j),
+    "transform": np.fft.fft,
+    "not holomorphic": lambda x: np.conj(x) * x[::-1] * (1 + 1j),
+    "several": lambda x: (np.sum(x**2) * 1j, {"y": x * MIXING}),
+    "beside constants": lambda x: (x * 1j, np.ones(2), np.arange(2)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("f", COMPLEX_RESULTS.values(), ids=COMPLEX_RESULTS)
+def test_columns_of_complex_jacobians_are_tangents_along_real_directions(f: Any, dtype: str) -> None:
+    x = (X if dtype[0] == "f" else X * (1 - 2j) + 1j).astype(dtype)
+    columns = [flat(pliant.jvp(f, (x,), (unit,))[1]) for unit in np.eye(3, dtype=dtype)]
+    for mode in ("forward", "reverse", "auto"):
+        blocks = flat(pliant.jacobian(f, mode=mode)(x))
+        assert [b.dtype for b in blocks] == [dy.dtype for dy in columns[0]]
+        for j, block in enumerate(blocks):
+            np.testing.assert_allclose(block, np.stack([dys[j] for dys in columns], -1), rtol=1e-5)
+
+
+def flat(tree: Any) -> list[Any]:
+    if isinstance(tree, dict | tuple):
+        return [x for part in (tree.values() if isinstance(tree, dict) else tree) for x in flat(part)]
+    return [np.asarray(tree)]
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+@pytest.mark.parametrize("f", [lambda z: np.abs(z) ** 2, lambda z: np.sum(z.real), lambda z: (z * 2, z.imag)])
+def test_jacobians_of_real_results_of_complex_arguments_are_refused(f: Any, mode: str) -> None:
+    expected = (
+        r"jacobian: expected complex results of complex arguments, got f64\[(3|)\] of c128\[3\]"
+        r"(?s:.*)returned here(?s:.*)hint: pliant.grad and pliant.vjp give ∂/∂Re \+ i·∂/∂Im"
+    )
+    with pytest.raises(DifferentiationError, match=expected):
+        pliant.jacobian(f, mode=mode)(X + 1j)

@@ -229,7 +229,9 @@ def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
 def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto") -> Callable[..., Any]:
     """All first derivatives: for a result of shape s and an argument of shape t, an array s + t.
 
-    mode: "forward", "reverse", or "auto" for the cheaper by the number of elements.
+    mode: "forward", "reverse", or "auto" for the cheaper by the number of elements. For complex arguments z it is
+    ∂f/∂Re z, in every mode: the derivative of a holomorphic f. Raises DifferentiationError for real results of complex
+    arguments, which `grad` and `vjp` are for.
 
     >>> import numpy as np, pliant
     >>> pliant.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
@@ -247,7 +249,8 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode:
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """All second derivatives of a function that returns one float: forward over reverse.
+    """All second derivatives of a function that returns one float: forward over reverse. For complex arguments z they
+    are ∂/∂Re z of the gradient; `hvp` has those in other directions.
 
     >>> import numpy as np, pliant
     >>> pliant.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))

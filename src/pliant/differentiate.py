@@ -23,7 +23,8 @@ from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.signature import containers, flatten, pruned, selected, unflatten
 from pliant.ops.compare import equal
-from pliant.ops.complex import conj
+from pliant.ops.complex import complex as as_complex
+from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, iota, permute, reshape
 from pliant.transforms.jvp import instantiate, push
@@ -164,7 +165,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any
             f"grad: expected a function that returns one float, this one returns {given}",
             hint="reduce it, for example with .sum(); or use pliant.jacobian or pliant.vjp",
         ).at(("returned here", _returned(f, ys if is_traced(value) else ())))
-    if ys[0].dtype[0] == "c":
+    if _is_complex(ys[0]):
         raise DifferentiationError(
             f"grad: expected a real result, got {ys[0].type}", hint="take .real, or use pliant.vjp with a cotangent"
         ).at(("returned here", _returned(f, ys)))
@@ -330,19 +331,18 @@ def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: 
         ).at(("returned here", _returned(f, ())))
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     xs = tuple(x.value for x in active.xs)
-    sizes = sum(x.type.size for x in xs), sum(y.type.size for y in ys)
+    _refuse_real_parts(f, xs, [y for y, dy in zip(ys, dys, strict=True) if dy is not None])
+    sizes = sum(x.type.size for x in xs), sum(y.type.size * (1 + _is_complex(y)) for y in ys)
     forward = mode == "forward" or (mode == "auto" and sizes[0] <= sizes[1])
     if forward:
         fn, residuals = _cut(instantiate(ys, dys), dxs)
-        rows = _probe(fn, residuals, dxs)  # rows[i][j]: [size of x_i, *shape of y_j]
+        rows = [_probe(fn, residuals, dxs, i) for i in range(len(xs))]  # rows[i][j]: [size of x_i, *shape of y_j]
         table = [[_axis_last(rows[i][j], xs[i].shape) for i in range(len(xs))] for j in range(len(ys))]
     else:
         cts = tuple(param(y.type, "ct") for y in ys)
         fn, residuals = _cut(instantiate(xs, pull(dys, dxs, cts)), cts)
-        rows = _probe(fn, residuals, cts)  # rows[j][i]: [size of y_j, *shape of x_i]
-        table = [
-            [reshape(conj(rows[j][i]), (*ys[j].shape, *xs[i].shape)) for i in range(len(xs))] for j in range(len(ys))
-        ]
+        rows = [_rows(fn, residuals, cts, j) for j in range(len(ys))]  # rows[j][i]: [size of y_j, *shape of x_i]
+        table = [[reshape(rows[j][i], (*ys[j].shape, *xs[i].shape)) for i in range(len(xs))] for j in range(len(ys))]
     leaves = iter(table)
     made = [
         active.tree([_entry(v, leaf, x) for v, x in zip(next(leaves), active.xs, strict=True)], argnums)
@@ -364,17 +364,38 @@ def _axis_last(rows: Value, shape: tuple[int, ...]) -> Value:
     return reshape(permute(rows, (*range(1, rank), 0)), (*rows.shape[1:], *shape))
 
 
-def _probe(fn: Function, residuals: Values, seeds: Values) -> list[Values]:
-    """The linear function at every unit vector of each seed: one batched call per seed."""
-    made: list[Values] = []
-    for n, seed in enumerate(seeds):
-        size = seed.type.size
-        units = reshape(_eye(size, seed.dtype), (size, *seed.shape))
-        rest = [broadcast(const(0, s.dtype), s.shape, ()) for s in seeds]
-        batched = tuple(m == len(residuals) + n for m in range(len(fn.params)))
-        rest[n] = units
-        made.append(vmap(fn, size, batched)(*residuals, *rest))
-    return made
+def _is_complex(value: Value) -> bool:
+    return value.dtype[0] == "c"
+
+
+def _refuse_real_parts(f: Callable[..., Any], xs: Values, ys: Values | list[Value]) -> None:
+    """DifferentiationError if a real result depends on complex arguments: no one number is its derivative in them."""
+    x, y = next(filter(_is_complex, xs), None), next((y for y in ys if y.type.is_float and not _is_complex(y)), None)
+    if x is not None and y is not None:
+        raise DifferentiationError(
+            f"jacobian: expected complex results of complex arguments, got {y.type} of {x.type}",
+            hint="pliant.grad and pliant.vjp give ∂/∂Re + i·∂/∂Im; or pass real and imaginary parts as arguments",
+        ).at(("returned here", _returned(f, (y,))))
+
+
+def _rows(fn: Function, residuals: Values, cts: Values, j: int) -> Values:
+    """Derivatives `[size of y_j, *x]` in the real parts of all x, by the pullback: Re⟨ct, dy⟩ sees the imaginary part
+    of a complex y by cotangents i."""
+    dtype = cts[j].dtype
+    rows = [real(row) for row in _probe(fn, residuals, cts, j)]
+    if _is_complex(cts[j]):
+        rows = [as_complex(row, real(i)) for row, i in zip(rows, _probe(fn, residuals, cts, j, 1j), strict=True)]
+    return tuple([convert(row, dtype) for row in rows])
+
+
+def _probe(fn: Function, residuals: Values, seeds: Values, n: int, unit: Any = 1) -> Values:
+    """The linear function at every unit vector, times `unit`, of one of its seeds: one batched call."""
+    size = seeds[n].type.size
+    rest = [broadcast(const(0, s.dtype), s.shape, ()) for s in seeds]
+    eye = _eye(size, seeds[n].dtype)
+    rest[n] = reshape(eye if unit == 1 else eye * const(unit, eye.dtype), (size, *seeds[n].shape))
+    batched = tuple(m == len(residuals) + n for m in range(len(fn.params)))
+    return vmap(fn, size, batched)(*residuals, *rest)
 
 
 def _eye(n: int, dtype: str) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 import pliant.diff as diff
 from pliant.diff import Cache, Constant, Pliant, namespace
 from pliant.errors import (
@@ -33,6 +34,7 @@ from tests.diff.systems import (
     TENSORFLOW,
     TWICE,
     every_system,
+    of,
 )
 
 X = np.array([0.1, 0.2, 0.3])
@@ -125,6 +127,32 @@ def test_complex_gradient_is_by_real_and_imaginary_part(system: Any):
 def test_jacobian_of_a_holomorphic_function_is_its_derivative(system: Any):
     z = np.array([1 + 2j, 0.5 - 1j])
     np.testing.assert_allclose(diff.jacobian(lambda z: z * z * 1j, system, z), np.diag(2j * z), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("system", [*COMPLEX, AUTOGRAD, of(diff.Pliant("reverse")), of(diff.Pliant("forward"))])
+def test_complex_jacobians_are_along_real_directions(system: Any):
+    z = np.array([1 + 2j, 0.5 - 1j])
+    got = diff.jacobian(lambda z: namespace(z).conj(z) * z * (1 + 1j), system, z)
+    np.testing.assert_allclose(got, np.diag(2 * z.real * (1 + 1j)), rtol=1e-6, atol=1e-8)
+    got = diff.jacobian(lambda x: namespace(x).sum(x * x) * (1 + 2j), system, X)
+    np.testing.assert_allclose(got, 2 * X * (1 + 2j), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("system", [*COMPLEX, AUTOGRAD])
+def test_jacobians_of_real_results_of_complex_x_are_refused(system: Any):
+    with pytest.raises(
+        DifferentiationError, match=r"expected a complex result of complex x, got float64\[2\] of complex128\[2\]"
+    ):
+        diff.jacobian(lambda z: namespace(z).real(z * z), system, np.array([1 + 2j, 0.5 - 1j]))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_complex_hessians_are_the_same_in_both_modes(mode: Any):
+    def f(z: Any) -> Any:
+        return np.sum(np.abs(z) ** 2 * z.real * z.imag[::-1])
+
+    z = np.array([1 + 2j, 0.5 - 1j])
+    np.testing.assert_allclose(diff.hessian(f, diff.Pliant(mode), z), pliant.hessian(f)(z), rtol=1e-12)
 
 
 def test_complex_step_refuses_complex_x():

@@ -376,3 +376,13 @@ def test_derivatives_of_nothing_are_empty(verify: bool):
     assert diff.jacobian(lambda x: x**2, system, np.zeros(0)).shape == (0, 0)
     assert diff.hessian(lambda x: np.sum(x**2), system, np.zeros(0)).shape == (0, 0)
     assert diff.jacobian(lambda x: x[:0] * x.sum(), system, np.ones(3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "both"])
+def test_sparse_jacobians_of_complex_results_are_dense_ones(mode: Any):
+    def f(x: Any) -> Any:
+        return np.concatenate([x[1:] * x[:-1] * (1 + 2j), x[:1] * 1j])
+
+    x = np.arange(1.0, 6.0)
+    got = diff.jacobian(f, diff.Sparse(diff.Pliant(mode), verify=True), x).toarray()
+    np.testing.assert_allclose(got, diff.jacobian(f, diff.Pliant(mode), x), rtol=1e-12)

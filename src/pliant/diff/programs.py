@@ -38,21 +38,41 @@ def columns(system: System, fn: Flat, xs: Arrays, scale: complex = 1) -> tuple[A
     return ys, aux, made
 
 
-def rows(system: System, fn: Flat, xs: Arrays) -> tuple[Arrays, Arrays, list[Arrays]]:
-    """ys, aux, and per leaf of ys the derivatives [size of y, *x] of each of its elements."""
+def rows(system: System, fn: Flat, xs: Arrays) -> tuple[Arrays, Arrays, list[list[Arrays]]]:
+    """ys, aux, and per leaf of ys the parts [size of y, *x] of its derivatives, as of `pulled`."""
     ys, aux = fn(xs)
-    made: list[Arrays] = []
+    made: list[list[Arrays]] = []
     for j, y in enumerate(ys):
         if not size(y) or not any(size(x) for x in xs):
-            made.append(tuple([system.zeros((size(y), *shape(x)), x) for x in xs]))
+            made.append([tuple([system.zeros((size(y), *shape(x)), x) for x in xs])])
             continue
-        ys, aux, cts = system.pullback(fn, xs, _unit_seeds(system, j), True)
-        made.append(tuple([_conj(system, ct) for ct in cts]))
+        ys, aux, parts = pulled(system, fn, xs, _unit_seeds(system, j), j)
+        made.append(parts)
     return ys, aux, made
 
 
 def _unit_seeds(system: System, j: int) -> Callable[[Arrays], Arrays]:
     return lambda ys: units(system, ys, j)
+
+
+def pulled(
+    system: System, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], j: int
+) -> tuple[Arrays, Arrays, list[Arrays]]:
+    """ys, aux, and what real cotangents of leaf j of ys, stacked, pull back; if it is complex, what i times them pull
+    back, too: Re⟨ct, dy⟩ sees its imaginary part by these."""
+    ys, aux, cts = system.pullback(fn, xs, seed, True)
+    if not is_complex(ys[j]):
+        return ys, aux, [cts]
+
+    def times_i(ys: Arrays) -> Arrays:
+        return tuple([ct * 1j if n == j else ct for n, ct in enumerate(seed(ys))])
+
+    return ys, aux, [cts, system.pullback(fn, xs, times_i, True)[-1]]
+
+
+def joined(parts: list[Any]) -> Any:
+    """What was found of the real part of y and, if it is complex, of the imaginary one."""
+    return parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
 
 
 def push(system: System, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
@@ -61,16 +81,17 @@ def push(system: System, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
         return system.pushforward(fn, xs, dxs, False)
     ys, aux, table = rows(system, fn, xs)
     tangents = [
-        sum(_along(system.namespace, block, dx, y) for block, dx in zip(r, dxs, strict=True))
-        for y, r in zip(ys, table, strict=True)
+        joined([sum(_along(system, block, dx, y) for block, dx in zip(part, dxs, strict=True)) for part in parts])
+        for y, parts in zip(ys, table, strict=True)
     ]
     return ys, aux, tuple(tangents)
 
 
-def _along(xp: Any, block: Any, dx: Any, y: Any) -> Any:
-    """A block [size of y, *x] of the Jacobian times a tangent of x."""
-    terms = xp.reshape(block, (size(y), size(dx))) * xp.reshape(dx, (1, size(dx)))
-    return xp.reshape(xp.sum(terms, 1), shape(y))
+def _along(system: System, block: Any, dx: Any, y: Any) -> Any:
+    """Re⟨ct, dx⟩ for each of the cotangents [size of y, *x] in a block."""
+    xp = system.namespace
+    terms = xp.reshape(_conj(system, block), (size(y), size(dx))) * xp.reshape(dx, (1, size(dx)))
+    return xp.reshape(xp.sum(_real(system, terms), 1), shape(y))
 
 
 def pull(system: System, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays]) -> Pushed:
@@ -92,7 +113,7 @@ def _against(system: System, cts: Arrays, dys: Arrays, x: Any) -> Any:
     xp, total = system.namespace, system.zeros((size(x),), x)
     for ct, dy in zip(cts, dys, strict=True):
         terms = xp.reshape(dy, (size(x), size(ct))) * xp.reshape(_conj(system, ct), (1, size(ct)))
-        total = total + xp.sum(xp.real(terms) if is_complex(terms) else terms, 1)
+        total = total + xp.sum(_real(system, terms), 1)
     return xp.reshape(total, shape(x))
 
 
@@ -100,12 +121,16 @@ def _conj(system: System, x: Any) -> Any:
     return system.namespace.conj(x) if is_complex(x) else x
 
 
+def _real(system: System, x: Any) -> Any:
+    return system.namespace.real(x) if is_complex(x) else x
+
+
 def _one(system: System) -> Callable[[Arrays], Arrays]:
     """The seed of a gradient; raises unless y is one real number."""
 
     def seed(ys: Arrays) -> Arrays:
         if len(ys) != 1 or shape(ys[0]) != () or is_complex(ys[0]):
-            given = " and ".join(f"{dtype_name(y)}{list(shape(y))}" for y in ys)
+            given = " and ".join(map(_form, ys))
             raise DifferentiationError(
                 f"expected a function that returns one real number, this one returns {given}",
                 hint="reduce it, for example with .sum(); or use jacobian or pullback",
@@ -211,17 +236,46 @@ def jacobian(system: System, functional: Functional) -> Program:
         fn, able = functional.bind(constants), system.abilities
         forward = able.forward and system.mode != "reverse"
         if forward and able.reverse and system.mode == "both":
-            forward = sum(map(size, xs)) <= sum(map(size, fn(xs)[0]))
+            forward = sum(map(size, xs)) <= sum([size(y) * (1 + is_complex(y)) for y in fn(xs)[0]])
         if forward or not able.reverse:
             ys, aux, table = columns(system, fn, xs)
-            blocks = [_last(system.namespace, table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
+            blocks = _column_blocks(system, table, ys, xs)
         else:
             ys, aux, table = rows(system, fn, xs)
-            reshape = system.namespace.reshape
-            blocks = [reshape(table[j][i], (*shape(y), *shape(x))) for j, y in enumerate(ys) for i, x in enumerate(xs)]
+            blocks = _row_blocks(system, table, ys, xs)
+        _refuse_real_parts(xs, ys)
         return ys, aux, (tuple(blocks),)
 
     return program
+
+
+def _row_blocks(system: System, table: list[list[Arrays]], ys: Arrays, xs: Arrays) -> list[Any]:
+    """Blocks [*y, *x] in the real parts of xs, for each y all x, of what `rows` found."""
+    xp = system.namespace
+    return [
+        xp.reshape(joined([_real(system, part[i]) for part in table[j]]), (*shape(y), *shape(x)))
+        for j, y in enumerate(ys)
+        for i, x in enumerate(xs)
+    ]
+
+
+def _column_blocks(system: System, table: list[Arrays], ys: Arrays, xs: Arrays) -> list[Any]:
+    """The same of what `columns` found."""
+    return [_last(system.namespace, table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
+
+
+def _refuse_real_parts(xs: Arrays, ys: Arrays) -> None:
+    """DifferentiationError for real results of complex x: no one number is their derivative."""
+    x, y = next(filter(is_complex, xs), None), next((y for y in ys if not is_complex(y)), None)
+    if x is not None and y is not None:
+        raise DifferentiationError(
+            f"jacobian: expected a complex result of complex x, got {_form(y)} of {_form(x)}",
+            hint="gradient and pullback give ∂/∂Re x + i·∂/∂Im x; or take real and imaginary parts as x",
+        )
+
+
+def _form(x: Any) -> str:
+    return f"{dtype_name(x)}{list(shape(x))}"
 
 
 def _last(xp: Any, block: Any, x: Any, y: Any) -> Any:
@@ -285,8 +339,12 @@ def hessian(outer: System, inner: System, functional: Functional) -> Program:
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
         fn = bind(constants)
-        in_rows = outer.mode == "reverse" or not outer.abilities.forward
-        gs, rest, table = (rows if in_rows else columns)(outer, fn, xs)
+        if outer.mode == "reverse" or not outer.abilities.forward:
+            gs, rest, table = rows(outer, fn, xs)
+            return rest[:1], rest[1:], (gs, tuple(_row_blocks(outer, table, gs, xs)))
+        gs, rest, table = columns(outer, fn, xs)
+        if any(map(is_complex, xs)):
+            return rest[:1], rest[1:], (gs, tuple(_column_blocks(outer, table, gs, xs)))
         reshape, shapes = outer.namespace.reshape, [shape(x) for x in xs]
         blocks = [
             reshape(block, (*a, *b))

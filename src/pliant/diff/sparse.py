@@ -272,7 +272,8 @@ def _compressed_jacobian(system: System, functional: Functional, is_forward: boo
         if is_forward:
             ys, aux, made = system.pushforward(fn, xs, (_unraveled(system, stack, xs[0]),), True)
         else:
-            ys, aux, made = system.pullback(fn, xs, lambda ys: (_unraveled(system, stack, ys[0]),), True)
+            ys, aux, parts = programs.pulled(system, fn, xs, lambda ys: (_unraveled(system, stack, ys[0]),), 0)
+            made = (programs.joined([part[0] for part in parts]),)
         if len(ys) != 1:
             raise UnsupportedError(f"{system.name}: a sparse Jacobian needs one array y, got {len(ys)}")
         return ys, aux, (made,)
