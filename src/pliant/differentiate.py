@@ -16,7 +16,7 @@ from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
@@ -79,9 +79,7 @@ def activate(
     flags = [*active, *[False] * len(extra)]
     closed = trace_closed(f, [*leaves, *extra], structure, flags, may_raise=True, may_draw=True, may_set=True)
     operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
-    if closed.failing is not None:
-        note(*closed.failing(*operands, *closed.free))
-    closed.drawn_by(operands)
+    _leave(closed, operands)
     # parameters follow the order of the arguments; results follow argnums
     owners = list(zip(leaves, active, _owners(parts), strict=True))
     by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}
@@ -94,6 +92,24 @@ def activate(
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
     actives = {n: [a for _, a, m in owners if m == n] for n in numbers}
     return Active(closed, xs, tuple([flatten(selected(args[n], actives[n]))[1] for n in numbers]))
+
+
+def _leave(closed: Closed, operands: Sequence[Value]) -> None:
+    """Raise, and leave generators, as the function of these operands does."""
+    if closed.failing is not None:
+        note(*closed.failing(*operands, *closed.free))
+    closed.drawn_by(operands)
+
+
+def once(f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
+    """f, run here and no more: what many derivatives at these arguments are taken of, with the same random numbers."""
+    leaves, closed = close(f, args, {}, may_raise=True, may_draw=True, may_set=True)
+    _leave(closed, [x.value for x in leaves])
+
+    def recorded(*args: Any) -> Any:
+        return closed.rebuild(closed.fn(*[as_traced(x).value for x in args], *closed.free))
+
+    return recorded
 
 
 def _positions(argnums: Any, count: int, name: str) -> tuple[int, ...]:
@@ -404,4 +420,4 @@ def _eye(n: int, dtype: str) -> Value:
     return convert(same, dtype)
 
 
-__all__ = ["Linearized", "jacobian", "jvp", "linearized", "value_and_grad", "vjp"]
+__all__ = ["Linearized", "jacobian", "jvp", "linearized", "once", "value_and_grad", "vjp"]

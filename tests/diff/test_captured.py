@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 import pliant.diff as diff
 from pliant.diff.captured import outside, rebound
 from tests.diff.systems import every_system
@@ -103,3 +104,57 @@ def test_arrays_of_jax_that_are_captured_are_read_again():
     np.testing.assert_array_equal(prep(np.ones(2)), [1.0, 2.0])
     held[0] = jnp.asarray([5.0, 2.0])
     np.testing.assert_array_equal(prep(np.ones(2)), [5.0, 2.0])
+
+
+OURS = diff.Pliant()
+SEVERAL = {
+    "jacobian": lambda f, x: diff.jacobian(f, OURS, x),
+    "in rows": lambda f, x: diff.jacobian(f, diff.Pliant("reverse"), x),
+    "value and jacobian": lambda f, x: diff.value_and_jacobian(f, OURS, x)[1],
+    "sparse": lambda f, x: diff.jacobian(f, diff.Sparse(OURS), x).toarray(),
+    "pushforward": lambda f, x: np.stack(diff.pushforward(f, OURS, x, tuple(np.eye(3))), -1),
+    "pullback": lambda f, x: np.stack(diff.pullback(f, OURS, x, tuple(np.eye(3)))),
+    "hessian": lambda f, x: diff.hessian(lambda x: np.sum(f(x) * x) / 2, OURS, x),
+    "sparse hessian": lambda f, x: diff.hessian(lambda x: np.sum(f(x) * x) / 2, diff.Sparse(OURS), x).toarray(),
+    "products": lambda f, x: np.stack(diff.hvp(lambda x: np.sum(f(x) * x) / 2, OURS, x, tuple(np.eye(3)))),
+}
+
+
+@pytest.mark.parametrize("several", SEVERAL.values(), ids=SEVERAL)
+def test_columns_of_one_derivative_are_those_of_one_draw(several: Any):
+    rng, expected = np.random.default_rng(1), np.random.default_rng(1)
+
+    def f(x: Any) -> Any:
+        return x * rng.random(3)
+
+    for _ in range(2):
+        got = several(f, np.arange(1.0, 4.0))
+        np.testing.assert_allclose(got, np.diag(expected.random(3)), rtol=1e-12)
+        assert rng.bit_generator.state == expected.bit_generator.state
+
+
+def test_what_f_prints_is_printed_once(capsys: Any):
+    def f(x: Any) -> Any:
+        print("at", x[0])
+        return np.sum(x**2)
+
+    for derivative in (diff.jacobian, diff.hessian, diff.gradient):
+        for first in (1.0, 2.0):
+            derivative(f, diff.Pliant(), np.array([first, 5.0]))
+            assert capsys.readouterr().out == f"at {first}\n"
+
+
+def test_what_f_counts_is_counted_once_and_taken_back():
+    class Counter:
+        n = 0
+
+    counter = Counter()
+
+    def f(x: Any) -> Any:
+        counter.n += 1
+        return x**2 * counter.n
+
+    x = np.arange(1.0, 4.0)
+    np.testing.assert_allclose(diff.jacobian(f, diff.Pliant(), x), pliant.jacobian(f)(x))
+    np.testing.assert_allclose(diff.hessian(lambda x: np.sum(f(x)), diff.Pliant(), x), 2 * np.eye(3))
+    assert counter.n == 0

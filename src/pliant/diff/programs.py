@@ -173,7 +173,7 @@ def pushforward(system: System, functional: Functional) -> Program:
     """parts: one tuple of tangents of ys per seed."""
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = functional.bind(constants)
+        fn = system.once(functional.bind(constants), xs)
         ys, aux, parts = (), (), list[Arrays]()
         for dxs in seeds:
             ys, aux, dys = push(system, fn, xs, dxs)
@@ -187,7 +187,7 @@ def pullback(system: System, functional: Functional) -> Program:
     """parts: one tuple of cotangents of xs per seed."""
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = functional.bind(constants)
+        fn = system.once(functional.bind(constants), xs)
         ys, aux, parts = (), (), list[Arrays]()
         for cts in seeds:
             ys, aux, gs = pull(system, fn, xs, _given(system, cts))
@@ -233,7 +233,7 @@ def jacobian(system: System, functional: Functional) -> Program:
     """parts: (blocks [*y, *x], for each y all x,)."""
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn, able = functional.bind(constants), system.abilities
+        fn, able = system.once(functional.bind(constants), xs), system.abilities
         forward = able.forward and system.mode != "reverse"
         if forward and able.reverse and system.mode == "both":
             forward = sum(map(size, xs)) <= sum([size(y) * (1 + is_complex(y)) for y in fn(xs)[0]])
@@ -320,7 +320,7 @@ def hvp(outer: System, inner: System, functional: Functional) -> Program:
     bind = over(outer, inner, functional, gradient_of, gradient)
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = bind(constants)
+        fn = outer.once(bind(constants), xs)
         gs, rest, parts = (), (), list[Arrays]()
         for dxs in seeds:
             if outer.mode == "reverse" or not outer.abilities.forward:
@@ -338,7 +338,7 @@ def hessian(outer: System, inner: System, functional: Functional) -> Program:
     bind = over(outer, inner, functional, gradient_of, gradient)
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = bind(constants)
+        fn = outer.once(bind(constants), xs)
         if outer.mode == "reverse" or not outer.abilities.forward:
             gs, rest, table = rows(outer, fn, xs)
             return rest[:1], rest[1:], (gs, tuple(_row_blocks(outer, table, gs, xs)))

@@ -267,7 +267,7 @@ def _compare(along: Any, expected: Any, tolerance: float) -> None:
 
 def _compressed_jacobian(system: System, functional: Functional, is_forward: bool) -> programs.Program:
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = functional.bind(constants)
+        fn = system.once(functional.bind(constants), xs)
         (stack,) = seeds[0]
         if is_forward:
             ys, aux, made = system.pushforward(fn, xs, (_unraveled(system, stack, xs[0]),), True)
@@ -290,7 +290,7 @@ def _compressed_hessian(outer: System, inner: System, functional: Functional) ->
     bind = programs.over(outer, inner, functional, programs.gradient_of, programs.gradient)
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = bind(constants)
+        fn = outer.once(bind(constants), xs)
         (stack,) = seeds[0]
         gs, rest, made = outer.pushforward(fn, xs, (_unraveled(outer, stack, xs[0]),), True)
         return rest[:1], rest[1:], (gs, made)

@@ -162,6 +162,10 @@ class System(ABC):
         need not make them."""
         return self.pushforward(fn, xs, units(self, xs, i, scale), True)
 
+    def once(self, fn: Flat, xs: Arrays) -> Flat:
+        """fn for several derivatives at xs: run once for all of them, if it is not run at every call anyway."""
+        return fn
+
     # --- calls of f, and of programs made of it
 
     def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:

@@ -156,13 +156,15 @@ def trace_closed(
 
 def close(
     f: Callable[..., Any], args: Any, kwargs: Any, *, may_draw: bool = False, may_write: bool = False,
-    may_raise: bool = False,
+    may_raise: bool = False, may_set: bool = False,
 ) -> tuple[list[TracedArray], Closed]:  # fmt: skip
     """The traced leaves of the arguments, and f as a function of them, traced inside the current trace."""
     leaves, structure = flatten((args, kwargs))
     leaves = [as_traced(x) if is_array(x) else x for x in leaves]
     active = [type(x) is TracedArray for x in leaves]
-    closed = trace_closed(f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_write=may_write)
+    closed = trace_closed(
+        f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_set=may_set, may_write=may_write
+    )
     return [x for x in leaves if type(x) is TracedArray], closed
 
 

@@ -65,6 +65,11 @@ class Pliant(System):
         gs = vmap(lambda *cts: linear(residuals, cts))(*cts)
         return ys, aux, gs
 
+    def once(self, fn: Flat, xs: Arrays) -> Flat:
+        """The program of fn: random numbers are drawn, and what it prints is printed, once."""
+        recorded = differentiate.once(_spread(fn), xs)
+        return lambda xs: recorded(*xs)
+
     def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
         """`pliant.jit`, which sees for itself what f captures."""
         jitted = jit(program)
