@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, DifferentiationError
+from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError
 
 X = np.array([0.5, 1.0, 2.0])
 
@@ -182,3 +182,43 @@ def test_jacobians_of_real_results_of_complex_arguments_are_refused(f: Any, mode
     )
     with pytest.raises(DifferentiationError, match=expected):
         pliant.jacobian(f, mode=mode)(X + 1j)
+
+
+AT = pliant.vjp(lambda p: {"y": (p * 2, p * 1j)}, X)[1]
+ALONG = pliant.linearize(np.sin, X)[1]
+
+COMPLEX_SEEDS = {
+    "tangent": (
+        lambda: pliant.jvp(np.sin, (X,), (1j * X,)),
+        r"jvp: tangents\[0\] has type c128\[3\], expected f64\[3\]",
+    ),
+    "tangent in a tree": (
+        lambda: pliant.jvp(lambda p: p["a"].slope, ({"a": Line(X, 2)},), ({"a": Line(X + 0j, 0)},)),
+        r"jvp: tangents\[0\]\['a'\]\.slope has type c128\[3\], expected f64\[3\]",
+    ),
+    "number": (lambda: pliant.jvp(np.sin, (1.0,), (1j,)), r"jvp: tangents\[0\] has type c128\[\], expected f64\[\]"),
+    "hvp": (lambda: pliant.hvp(lambda x: np.sum(x**2))(X, 1j * X), r"hvp: tangents\[0\] has type c128\[3\]"),
+    "linearize": (lambda: ALONG(1j * X), r"tangents\[0\] has type c128\[3\], expected f64\[3\]"),
+    "cotangent": (lambda: AT({"y": (1j * X, X)}), r"cotangent\['y'\]\[0\] has type c128\[3\], expected f64\[3\]"),
+    "inside": (lambda: pliant.jit(lambda ct: pliant.vjp(np.sin, X)[1](ct))(1j * X), r"cotangent has type c128\[3\]"),
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), COMPLEX_SEEDS.values(), ids=COMPLEX_SEEDS)
+def test_complex_tangents_and_cotangents_of_what_is_real_are_refused(call: Any, expected: str) -> None:
+    with pytest.raises(DTypeError, match=expected + r"(?s:.*)hint: it is real where (its argument|the result) is"):
+        call()
+
+
+def test_real_tangents_and_cotangents_of_what_is_complex_are_cast() -> None:
+    np.testing.assert_array_equal(AT({"y": (X, X)})[0], 2 * X)
+    np.testing.assert_array_equal(pliant.jvp(lambda z: z * 1j, (X + 1j,), (X,))[1], 1j * X)
+
+
+def test_seeds_of_another_shape_are_named_by_their_place() -> None:
+    with pytest.raises(
+        ShapeError, match=r"cotangent\['y'\]\[1\] has type f64\[2\], expected c128\[3\](?s:.*)hint: it has"
+    ):
+        AT({"y": (X, X[:2])})
+    with pytest.raises(ShapeError, match=r"tangents\[1\]\['b'\] has type f64\[\], expected f64\[3\]"):
+        pliant.jvp(lambda a, p: p["b"], (X, {"a": 1, "b": X}), (X, {"a": None, "b": 1.0}))

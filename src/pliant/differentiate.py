@@ -14,14 +14,14 @@ from pliant.core.build import abstract
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
-from pliant.errors import ArgumentError, DifferentiationError, ShapeError
+from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
-from pliant.frontend.signature import containers, flatten, pruned, selected, unflatten
+from pliant.frontend.signature import containers, flatten, places, pruned, selected, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import complex as as_complex
 from pliant.ops.complex import real
@@ -246,11 +246,19 @@ def _seeds(given: Any, like: Any, values: Sequence[Value], name: str) -> tuple[V
             f"{name}s have structure {containers(structure)}, expected {containers(wanted)}",
             hint="* is an array or a number",
         )
+    is_tangent = not name.endswith("cotangent")
+    whose = "its argument" if is_tangent else "the result"
     made: list[Value] = []
-    for leaf, x in zip(leaves, values, strict=True):
+    for leaf, x, place in zip(leaves, values, places(structure, f"{name}s" if is_tangent else name), strict=True):
         value = as_traced(leaf, name).value
         if value.shape != x.shape:
-            raise ShapeError(f"{name} has type {value.type}, expected {x.type}").at(("here", here()))
+            raise ShapeError(
+                f"{place} has type {value.type}, expected {x.type}", hint=f"it has the shape of {whose}"
+            ).at(("here", here()))
+        if _is_complex(value) and not _is_complex(x):
+            raise DTypeError(
+                f"{place} has type {value.type}, expected {x.type}", hint=f"it is real where {whose} is: take .real"
+            ).at(("here", here()))
         made.append(cast_value(value, x.dtype))
     return tuple(made)
 

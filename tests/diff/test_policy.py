@@ -44,6 +44,10 @@ def total(x: Any) -> Any:
     return namespace(x).sum(x * x)
 
 
+def doubled(x: Any) -> Any:
+    return 2 * x
+
+
 def writing(x: Any) -> Any:
     x[0] = 3.0
     return namespace(x).sum(x * x)
@@ -153,6 +157,13 @@ def test_complex_hessians_are_the_same_in_both_modes(mode: Any):
 
     z = np.array([1 + 2j, 0.5 - 1j])
     np.testing.assert_allclose(diff.hessian(f, diff.Pliant(mode), z), pliant.hessian(f)(z), rtol=1e-12)
+
+
+@pytest.mark.parametrize("system", [*COMPLEX, AUTOGRAD])
+@pytest.mark.parametrize("operator", ["pushforward", "pullback", "hvp"])
+def test_complex_seeds_of_what_is_real_are_refused(operator: str, system: Any):
+    with pytest.raises(DTypeError, match=rf"{operator}: the (co)?tangent is complex128\[3\], expected float64"):
+        getattr(diff, operator)(total if operator == "hvp" else doubled, system, X, (1j * X,))
 
 
 def test_complex_step_refuses_complex_x():

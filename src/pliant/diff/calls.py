@@ -100,6 +100,7 @@ def _seed(seed: Any, given: Given, spec: Operator, name: str) -> Arrays:
     if [tuple(leaf.shape) for leaf in leaves] != [tuple(x.shape) for x in given.actives]:
         shapes = [", ".join(str(list(a.shape)) for a in arrays) for arrays in (leaves, given.actives)]
         raise ShapeError(f"{name}: the tangent has shape {shapes[0]}, x has {shapes[1]}")
+    programs.refuse_complex(leaves, given.actives, f"{name}: the tangent", "x")
     return tuple([
         leaf if str(leaf.dtype) == str(x.dtype) or not hasattr(leaf, "astype") else leaf.astype(x.dtype)
         for leaf, x in zip(leaves, given.actives, strict=True)

@@ -7,12 +7,12 @@ or once per signature if the system traces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pliant.diff.functional import Functional
 from pliant.diff.system import Arrays, Flat, Pushed, System, dtype_name, shape, size, units
-from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
+from pliant.errors import DifferentiationError, DTypeError, ShapeError, UnsupportedError
 
 Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]]
 
@@ -20,6 +20,15 @@ Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]
 def is_complex(x: Any) -> bool:
     """Whether an array has a complex dtype."""
     return "complex" in dtype_name(x)
+
+
+def refuse_complex(seeds: Sequence[Any], likes: Sequence[Any], name: str, whose: str) -> None:
+    """DTypeError if one of the seeds is complex that belongs to something real."""
+    for seed, like in zip(seeds, likes, strict=True):
+        if is_complex(seed) and not is_complex(like):
+            raise DTypeError(
+                f"{name} is {_form(seed)}, expected {_form(like)}, like {whose}", hint="take its real part"
+            )
 
 
 def columns(system: System, fn: Flat, xs: Arrays, scale: complex = 1) -> tuple[Arrays, Arrays, list[Arrays]]:
@@ -204,6 +213,7 @@ def _given(system: System, cts: Arrays) -> Callable[[Arrays], Arrays]:
         if [shape(ct) for ct in cts] != [shape(y) for y in ys]:
             shapes = [", ".join(str(list(shape(a))) for a in arrays) for arrays in (cts, ys)]
             raise ShapeError(f"pullback: the cotangent has shape {shapes[0]}, the result {shapes[1]}")
+        refuse_complex(cts, ys, "pullback: the cotangent", "the result")
         return tuple([system.cast(ct, y) for ct, y in zip(cts, ys, strict=True)])
 
     return seed

@@ -124,6 +124,11 @@ def containers(structure: Any) -> str:
     return f"{kind.__name__.removeprefix('Traced')}({', '.join(named)})"
 
 
+def places(structure: Any, name: str) -> list[str]:
+    """Where each leaf of a tree of some name is, as Python finds it: `xs[0]['b'].slope`."""
+    return [a.codify(name).replace("[<flat index 0>]", "") for a in structure.accessors()]
+
+
 def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:
     """The order of the keys of each dict: the structure does not tell, but a function may see it."""
     parts = () if id(tree) in closed else tree.values() if is_table(tree) else tree if is_sequence(tree) else ()
