@@ -158,3 +158,17 @@ def test_what_f_counts_is_counted_once_and_taken_back():
     np.testing.assert_allclose(diff.jacobian(f, diff.Pliant(), x), pliant.jacobian(f)(x))
     np.testing.assert_allclose(diff.hessian(lambda x: np.sum(f(x)), diff.Pliant(), x), 2 * np.eye(3))
     assert counter.n == 0
+
+
+@pytest.mark.parametrize("made", [np.random.default_rng, np.random.RandomState])
+def test_generators_are_constants_that_are_drawn_from_at_every_call(made: Any):
+    def f(x: Any, c: Any) -> Any:
+        return np.sum(c["w"] * x**2 * c["rng"].uniform(size=3))
+
+    rng, expected, x = made(1), made(1), np.arange(1.0, 4.0)
+    constant = diff.Constant({"w": 3.0, "rng": rng})
+    for _ in range(3):
+        np.testing.assert_allclose(diff.gradient(f, OURS, x, constant), 6 * x * expected.uniform(size=3))
+    prep = diff.prepare_hessian(f, OURS, x, constant)
+    for _ in range(2):
+        np.testing.assert_allclose(diff.hessian(f, OURS, x, constant, prep=prep), np.diag(6 * expected.uniform(size=3)))

@@ -155,7 +155,8 @@ class Functional:
             f = rebound(f, self.reads(xs, constants).arrays, constants[count:])
             constants = constants[:count]
         xs, constants = tuple([system.guard(x) for x in xs]), tuple([system.guard(c) for c in constants])
-        args = self.layout.arguments(xs, constants, [system.buffer(c) for c in self.caches])
+        statics = tuple(map(system.static, self.layout.statics))
+        args = self.layout.arguments(xs, constants, [system.buffer(c) for c in self.caches], statics)
         if self.y is None:
             made = system.call(f, args, (*xs, *constants))
             y, aux = self._parted(made) if self.has_aux else (made, ())

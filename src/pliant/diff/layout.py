@@ -59,7 +59,9 @@ class Layout:
         """How many leaves are differentiated."""
         return self.roles.count("active")
 
-    def arguments(self, actives: Sequence[Any], constants: Sequence[Any], caches: Sequence[Any]) -> tuple[Any, ...]:
+    def arguments(
+        self, actives: Sequence[Any], constants: Sequence[Any], caches: Sequence[Any], statics: Sequence[Any]
+    ) -> tuple[Any, ...]:
         """The arguments of f, with these leaves."""
         if self.is_flat:
             return (*actives, *constants)
@@ -67,7 +69,7 @@ class Layout:
             "active": iter(actives),
             "constant": iter(constants),
             "cache": iter(caches),
-            "static": iter(self.statics),
+            "static": iter(statics),
         }
         leaves = [next(sources[role]) for role in self.roles]
         made: list[Any] = []

@@ -185,6 +185,10 @@ class System(ABC):
         view.flags.writeable = False
         return view
 
+    def static(self, x: Any) -> Any:
+        """A constant that is no number, as f is given it."""
+        return x
+
     def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
         """`run(xs, seeds, constants, key)`: the program, made fast if that can be; key is hashable,
         and calls with different keys may be different programs."""

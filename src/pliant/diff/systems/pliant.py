@@ -13,7 +13,7 @@ from pliant.api import jit, linearize, vjp, vmap
 from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, short
-from pliant.frontend.instrumented import callee
+from pliant.frontend.instrumented import callee, of_object
 from pliant.frontend.tracing import current
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert
@@ -47,6 +47,10 @@ class Pliant(System):
     def guard(self, x: Any) -> Any:
         """A copy, which vanishes in the compiler: writes do not reach the caller."""
         return x.copy() if getattr(x, "shape", ()) else x
+
+    def static(self, x: Any) -> Any:
+        """As a name of f's outside: what is drawn from a generator is drawn at every call."""
+        return of_object(x, current())
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """Tangents are pushed; many as a batch, beside which f's own values are computed once."""
