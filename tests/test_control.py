@@ -102,3 +102,59 @@ def test_arrays_that_a_function_traced_by_itself_keeps_are_refused(f: Any, line:
     with pytest.raises(TracedValueError, match=rf"{what}(?s:.*){line}(?s:.*)hint: return it from that function"):
         pliant.jit(f)(ONE)
     assert KEPT == []
+
+
+X = np.array([0.5, 1.0, 2.0])
+
+
+def ruled(f: Any, backward: Any) -> Any:
+    return pliant.custom_derivative(f, forward=lambda *args: (f(*args), args), backward=backward)
+
+
+NOTHING_FOR = {
+    "the second": (lambda a, b: a * b, lambda r, ct: (ct * r[1], None), [True, False]),
+    "the first": (lambda a, b: a * b, lambda r, ct: (None, ct * r[0]), [False, True]),
+    "both": (lambda a, b: a * b, lambda r, ct: (None, None), [False, False]),
+}
+
+
+@pytest.mark.parametrize(("f", "backward", "has"), NOTHING_FOR.values(), ids=NOTHING_FOR)
+def test_none_of_backward_is_a_zero(f: Any, backward: Any, has: Any) -> None:
+    got = pliant.grad(lambda a, b: np.sum(ruled(f, backward)(a, b)), argnums=(0, 1))(X, X + 1)
+    np.testing.assert_allclose(got, [(X + 1) * has[0], X * has[1]])
+
+
+def test_none_of_backward_is_a_zero_for_integers_and_in_containers_too() -> None:
+    scaled = ruled(lambda a, n, b: a * b * n, lambda r, ct: (ct * r[1] * r[2], None, None))
+    np.testing.assert_allclose(pliant.grad(lambda a: np.sum(scaled(a, np.array(3), a)))(X), 3 * X)
+    nested = ruled(lambda p: p["a"] * p["b"][0], lambda r, ct: ({"a": ct * r[0]["b"][0], "b": None},))
+    got = pliant.grad(lambda p: np.sum(nested(p)))({"a": X, "b": [X + 1]})
+    np.testing.assert_allclose(got["a"], X + 1)
+    np.testing.assert_array_equal(got["b"], [0 * X])
+
+
+UNLIKE = {
+    "shape": (ruled(np.sin, lambda r, ct: (ct[:1],)), r"backward returns \(f64\[1\],\), expected a cotangent for each"),
+    "count": (ruled(np.sin, lambda r, ct: (ct, ct)), r"backward returns \(f64\[\d\], f64\[\d\]\), expected"),
+    "no return": (ruled(np.sin, lambda r, ct: None), "backward returns None, expected a cotangent"),
+    "dtype": (ruled(np.sin, lambda r, ct: ct.astype("f4")), r"backward returns f32\[\d\], expected a cotangent"),
+    "text": (ruled(np.sin, lambda r, ct: ("a",)), r"backward returns \(str,\), expected a cotangent"),
+    "residuals": (
+        pliant.custom_derivative(np.sin, forward=np.sin, backward=lambda r, ct: ct),
+        r"forward returns f64\[\d\], expected \(result, residuals\)",
+    ),
+    "forward": (
+        pliant.custom_derivative(np.sin, forward=lambda a: (a[:1], a), backward=lambda r, ct: r),
+        r"forward returns f64\[1\], expected the result of f, f64\[\d\]",
+    ),
+    "jvp": (
+        pliant.custom_derivative(np.sin, jvp=lambda xs, dxs: np.sum(dxs[0])),
+        r"jvp returns f64\[\], expected a tangent of the result, f64\[\d\]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("f", "expected"), UNLIKE.values(), ids=UNLIKE)
+def test_what_rules_return_is_said_beside_what_is_expected(f: Any, expected: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"custom_derivative: {expected}(?s:.*)np.sum\(f\(x\)\)(?s:.*)hint: "):
+        pliant.grad(lambda x: np.sum(f(x)))(X)

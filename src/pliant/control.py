@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final, Literal
@@ -12,14 +13,16 @@ import numpy as np
 from pliant.callables import function_of, positional
 from pliant.core import ir
 from pliant.core.build import abstract
-from pliant.core.ir import Function, Values, param
+from pliant.core.ir import Function, Value, Values, param
+from pliant.core.origin import here
 from pliant.core.scope import scope
+from pliant.core.types import Type
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
-from pliant.frontend.kinds import as_tuple
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.kinds import as_tuple, is_array
+from pliant.frontend.signature import beside, containers, flatten, unflatten
 from pliant.frontend.tracing import is_tracing
 from pliant.frontend.view import StoppedLens
 from pliant.ops.checkpoints import Treeverse, apply_of
@@ -99,7 +102,7 @@ def custom_derivative(
 
     Either `jvp(primals, tangents) -> tangent of the result`, linear in the tangents (a tuple, None
     for an argument that is no float); or `forward(*args) -> (result, residuals)` with
-    `backward(residuals, ct) -> cotangents`, one per argument, linear in ct. What f reads from
+    `backward(residuals, ct) -> cotangents`, one per argument, linear in ct; None is a zero. What f reads from
     enclosing scopes counts as constant; what it writes is differentiated as it is written. In a traced function its
     results are new arrays, also where f returns views. A rule may call the function itself, for derivatives of
     derivatives: up to the third; DifferentiationError of more. Of a call with keywords the rules get all arguments by
@@ -152,6 +155,9 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
     given, _ = flatten((args, dxs))
     _, rule_structure = flatten(((args, dxs), {}))
     tangent = trace_closed(rule, given, rule_structure, [type(x) is TracedArray for x in given])
+    floats = [y.type for y in closed.fn.results if y.type.is_float]
+    if [t.type for t in tangent.fn.results] != floats:
+        raise _unlike("jvp", _tree(tangent), f"a tangent of the result, {_named(floats)}", "zeros where it has none")
     free = tuple(dict.fromkeys((*closed.free, *tangent.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
@@ -170,7 +176,12 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
     _, ahead = close(forward, args, {})
     made = unflatten(ahead.structure, list(ahead.leaves))
     if type(made) is not tuple or len(as_tuple(made)) != 2:
-        raise ArgumentError("custom_derivative: forward must return (result, residuals)")
+        raise _unlike(
+            "forward", _tree(ahead), "(result, residuals)", "residuals are what backward needs, () for nothing"
+        )
+    ys = [y.type for y in closed.fn.results]
+    if [y.type for y in flatten(made[0])[0] if type(y) is TracedArray] != ys:
+        raise _unlike("forward", _tree(ahead)[0], f"the result of f, {_named(ys)}", "f and forward compute the same")
     free = tuple(dict.fromkeys((*closed.free, *ahead.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
@@ -180,11 +191,13 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
         body = Function(closed.fn.name, ps, closed.fn(*ps[:count], *(place[v] for v in closed.free)))
         ahead_results = ahead.fn(*ps[:count], *(place[v] for v in ahead.free))
         forward_fn = Function("forward", ps, ahead_results)
-    back = _backward(backward, made, xs, operands)
+    back = _backward(backward, made, args, xs, operands)
     return closed.rebuild(CustomVjp(body, forward_fn, back).apply(*operands))
 
 
-def _backward(backward: Callable[..., Any], made: Any, xs: Sequence[TracedArray], operands: Values) -> Function:
+def _backward(
+    backward: Callable[..., Any], made: Any, args: Any, xs: Sequence[TracedArray], operands: Values
+) -> Function:
     """`(residual…, ct…) → (ct of every float operand…)` from the user's backward."""
     result, residuals = made
     given, _ = flatten((residuals, result))
@@ -193,15 +206,52 @@ def _backward(backward: Callable[..., Any], made: Any, xs: Sequence[TracedArray]
     if back.free:
         raise ArgumentError(
             "custom_derivative: backward reads traced values from an enclosing scope", hint="return them as residuals"
-        )
-    cts = list(back.fn.results)
+        ).at(("here", here()))
     wanted = [x.type for x in xs if x.type.is_float]
-    if [c.type for c in cts][: len(wanted)] != wanted:
-        raise ArgumentError(
-            f"custom_derivative: backward returns {', '.join(str(c.type) for c in cts)}; "
-            f"expected a cotangent for each float argument: {', '.join(map(str, wanted))}"
-        )
-    extra = [v for v in operands[len(xs) :] if v.type.is_float]
+    ways = (_by_argument(_tree(back), args), back.fn.results)
+    cts = next((way for way in ways if way is not None and _fit(way, wanted)), None)
+    if cts is None:
+        expected = f"a cotangent for each float argument, {_named(wanted)}"
+        raise _unlike("backward", _tree(back), expected, "a tuple of one for each argument, None for a zero")
+    extra = [v.type for v in operands[len(xs) :] if v.type.is_float]
     with scope():  # what f reads from enclosing scopes has zero cotangents
-        results = (*back.fn.results[: len(wanted)], *(ir.operators.zeros(v.type) for v in extra))
+        zeros = [ir.operators.zeros(t) if c is None else c for c, t in zip(cts, wanted, strict=True)]
+        results = (*zeros, *map(ir.operators.zeros, extra))
     return abstract(results, back.fn.params, "backward")
+
+
+def _by_argument(given: Any, args: tuple[Any, ...]) -> list[Any] | None:
+    """A cotangent, or None for a zero, of each float array in the arguments, of a tuple of one for each argument; None
+    of another tree."""
+    if given is None:  # it does not return
+        return None
+    pairs = beside(given if isinstance(given, tuple) else (given,), args)
+    arrays = [(ct, as_traced(x)) for ct, x in pairs or () if is_array(x) or type(x) is TracedArray]
+    return None if pairs is None else [ct for ct, x in arrays if x.type.is_float]
+
+
+def _fit(cts: Sequence[Any], wanted: Sequence[Type]) -> bool:
+    """Whether these are cotangents of arguments of some types."""
+    return len(cts) == len(wanted) and all(
+        [c is None or getattr(c, "type", None) == t for c, t in zip(cts, wanted, strict=True)]
+    )
+
+
+def _tree(closed: Closed) -> Any:
+    """What a function returned, with values for its arrays."""
+    rest = iter(closed.fn.results)
+    return unflatten(closed.structure, [next(rest) if type(x) is TracedArray else x for x in closed.leaves])
+
+
+def _named(types: Sequence[Type]) -> str:
+    return ", ".join(map(str, types))
+
+
+def _unlike(role: str, given: Any, expected: str, hint: str) -> ArgumentError:
+    """The error about what one of the user's functions returned, as `_tree` gives it."""
+    leaves, structure = flatten(given)
+    types = iter([str(x.type) if isinstance(x, Value) else type(x).__name__ for x in leaves])
+    text = re.sub(r"\*", lambda star: next(types, "*"), containers(structure))
+    return ArgumentError(f"custom_derivative: {role} returns {text}, expected {expected}", hint=hint).at(
+        ("here", here())
+    )

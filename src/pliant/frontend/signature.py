@@ -107,6 +107,16 @@ def pruned(tree: Any, like: Any) -> Any:
     return unflatten(other, [None if w is None else x for x, w in zip(parts, wanted, strict=True)])
 
 
+def beside(tree: Any, like: Any) -> list[tuple[Any, Any]] | None:
+    """What a tree has beside each leaf of another one of the same containers, None where it has None for all of a
+    container; None if it has others."""
+    try:
+        parts = optree.broadcast_prefix(tree, like, none_is_leaf=True, namespace=NAMESPACE)
+    except ValueError:
+        return None
+    return list(zip(parts, optree.tree_leaves(like, none_is_leaf=True, namespace=NAMESPACE), strict=True))
+
+
 def containers(structure: Any) -> str:
     """A structure in words of Python, as `(*, [*, *])`, where each `*` is an array or a number."""
     kind, parts = structure.type, [containers(part) for part in structure.children()]
