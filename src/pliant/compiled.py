@@ -18,7 +18,7 @@ from pliant.backends.callable import callable_natively, connect
 from pliant.backends.interrupts import raise_dropped
 from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
-from pliant.frontend.control.outside import take_back
+from pliant.frontend.control.outside import put_back, take_back
 from pliant.frontend.decided import Decided
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
@@ -184,7 +184,7 @@ class Compiled:
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         except Exception:
             if program.failed is not None and self.plain is not None:
-                raised_by(self.plain, program, args, kwargs)
+                self._raise_plainly(program, args, kwargs, len(leaves))
             raise
         self.objects.grow(longer)
         from pliant.entries import Sample
@@ -192,6 +192,25 @@ class Compiled:
         sample = Sample(program, outside, args, kwargs, names, structure, given, leaves, [], [])
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
+
+    def _raise_plainly(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> None:
+        """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
+        nothing, or would write elsewhere. What a derivative or a batch takes back is taken back here too. count: of
+        the leaves."""
+        elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
+        if elsewhere or program.lasting:
+            return
+        try:
+            again, options = _copied(args, kwargs, is_deep=program.changed is not None)
+        except Exception:
+            return
+        f = cast("Any", self.plain)
+        while type(f) is Compiled and f.plain is not None:
+            f = cast("Any", f.plain)
+        places, arrays = () if f is self.f else program.taken_back, program.touched(count)
+        lock, quiet = self.lock if places or arrays else nullcontext(), silent() if program.prints else nullcontext()
+        with lock, quiet, put_back(places, arrays):
+            f(*again, **options)
 
     def _forget(self, entry: Entry, program: Program, room: int) -> None:
         """Drop a program that has room for so many elements of a list, and needs more; others will have it."""
@@ -395,20 +414,6 @@ def _code_for_numbers(fn: Function) -> Callable[[Any], Any]:
 
 
 Decided.compiled = staticmethod(_code_for_numbers)
-
-
-def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
-    nothing, or would write elsewhere."""
-    elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
-    if elsewhere or program.lasting:
-        return
-    try:
-        again, options = _copied(args, kwargs, is_deep=program.changed is not None)
-    except Exception:
-        return
-    with silent() if program.prints else nullcontext():
-        f(*again, **options)
 
 
 def _copied(args: tuple[Any, ...], kwargs: dict[str, Any], *, is_deep: bool) -> Any:

@@ -245,3 +245,62 @@ def test_exceptions_say_what_they_say_in_python_whatever_else_is_changed(f: Any,
         with pytest.raises(ValueError) as raised:  # noqa: PT011
             g(holders[0], 2.5)
         assert raised.value.args == wanted.value.args
+
+
+SUMS = np.zeros(4)
+
+
+class Model:
+    """Counts its calls in an attribute, a list, a dict and two arrays."""
+
+    def __init__(self) -> None:
+        self.count, self.rows, self.latest, self.sums = 0, [0.0], {"n": 0}, np.zeros(4)
+
+    def loss(self, x: Any) -> Any:
+        self.count += 1
+        self.rows.append(1.0)
+        self.latest["n"] = self.count
+        self.sums += x
+        SUMS[...] += x
+        return checked(x)
+
+    def held(self) -> Any:
+        return self.count, self.rows, self.latest, self.sums.tolist(), SUMS.tolist()
+
+    def always(self, x: Any) -> Any:
+        self.loss(x)
+        raise ValueError("always")
+
+
+def as_an_argument(f: Any) -> Any:
+    return lambda x: pliant.grad(lambda x, model: getattr(model, f.__name__)(x))(x, f.__self__)
+
+
+TAKING_BACK = {
+    "grad": pliant.grad,
+    "an argument": as_an_argument,
+    "hessian": pliant.hessian,
+    "jvp": lambda f: lambda x: pliant.jvp(f, (x,), (x,)),
+    "vjp": lambda f: lambda x: pliant.vjp(f, x),
+    "vmap": lambda f: lambda x: pliant.vmap(f)(np.stack([GOOD, x])),
+    "jit": lambda f: pliant.jit(pliant.grad(f)),
+    "of jit": lambda f: pliant.grad(pliant.jit(f)),
+}
+
+
+@pytest.mark.parametrize("transform", TAKING_BACK.values(), ids=TAKING_BACK)
+def test_a_derivative_or_batch_that_raises_takes_back_what_its_function_sets(transform: Callable[..., Any]) -> None:
+    model, before = Model(), Model().held()
+    transformed = transform(model.loss)
+    for x in (BAD, GOOD, BAD, BAD):
+        made = outcome(transformed, x)
+        assert x is GOOD or made == ("too large: 67.000",)
+        assert model.held() == before
+
+
+@pytest.mark.parametrize("transform", TAKING_BACK.values(), ids=TAKING_BACK)
+def test_the_same_of_one_that_always_raises(transform: Callable[..., Any]) -> None:
+    model, before = Model(), Model().held()
+    with pytest.raises(ValueError, match="always"):
+        transform(model.always)(GOOD)
+    assert model.held() == before

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, final
 
 from pliant.core.build import abstract, free_values
@@ -132,9 +133,9 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
-        made, tree = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
-        made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
-        _take_back(trace)
+        with _taking_back(trace):
+            made, tree = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
+            made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
@@ -168,13 +169,18 @@ def close(
     return [x for x in leaves if type(x) is TracedArray], closed
 
 
-def _take_back(trace: Trace) -> None:
-    """Take back what a function set of what is outside of all that is traced, if that is to be."""
-    top = trace.outermost
-    for place, content in reversed((trace.before or {}).items()):
-        is_theirs = place.number in top.cells if place.kind == "name" else place.number not in top.own
-        if is_theirs:
-            place.set(content)
+@contextmanager
+def _taking_back(trace: Trace) -> Generator[None]:
+    """What a function sets inside of what is outside of all that is traced is taken back, if that is to be."""
+    try:
+        yield
+    finally:
+        top = trace.outermost
+        for place, content in reversed((trace.before or {}).items()):
+            is_theirs = place.number in top.cells if place.kind == "name" else place.number not in top.own
+            if is_theirs:
+                place.set(content)
+                top.taken_back[place] = None
 
 
 def _drawn(trace: Trace, *, may_draw: bool, may_write: bool) -> tuple[Storage, ...]:

@@ -63,6 +63,7 @@ class Program:
     layouts: Layouts = ROW_MAJOR
     outside: Memories = ()  # of captured arrays whose parameter is their memory
     forms: tuple[Any, ...] = ()  # of captured arrays
+    taken_back: tuple[Any, ...] = ()  # places outside that its derivatives and batches set, and take back
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
     identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two leaves are one array, if that was asked
     locked: tuple[Any, ...] = ()  # what it does not write as it is read-only, and the error was caught
@@ -89,6 +90,11 @@ class Program:
     def prints(self) -> bool:
         """Whether it prints."""
         return any([a is PRINTED for a in self.captured])
+
+    def touched(self, count: int) -> list[Any]:
+        """The arrays from outside to which it writes, if only for a while; count: of the leaves of its arguments."""
+        arrays = [self.met[place - count] for place in self.watched if place >= count]
+        return [array for array in arrays if array is not PRINTED]
 
     def captured_memory(self, number: int) -> Memory | None:
         """How a captured array lies in its parameter, if that is its memory."""

@@ -14,7 +14,7 @@ from pliant.frontend.alias import Group, Shared, groups_of
 from pliant.frontend.array import TracedArray
 from pliant.frontend.changed import After, after_of
 from pliant.frontend.control.deques import as_deques
-from pliant.frontend.control.outside import nothing_left, take_back
+from pliant.frontend.control.outside import nothing_left, take_back, taken_back_of
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import reports_of
 from pliant.frontend.control.unbound import as_of_one_function
@@ -184,7 +184,7 @@ def _trace_once(
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
         identities=tuple(trace.identities.items()), locked=tuple(trace.locked.values()),
-        vectors=tuple(entered_at.vectors),
+        vectors=tuple(entered_at.vectors), taken_back=taken_back_of(trace, whole),
     )  # fmt: skip
 
 

@@ -191,6 +191,7 @@ class Trace:
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    taken_back: dict[Any, None] = field(default_factory=dict[Any, None])  # places that derivatives and batches set
     behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # what cells stand for
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one

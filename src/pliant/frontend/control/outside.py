@@ -32,6 +32,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import entries_of, reached
 from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.selection import Selection
+from pliant.frontend.sharing import containers
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
 
@@ -122,6 +123,28 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
         is_cut = place.kind == "item" and is_of(place.holder, list) and place.get() is MISSING
         if not is_cut:  # else all of the list is set too
             place.set(before)
+
+
+def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
+    """The places in what outlives the call that derivatives and batches have set, and taken back: not those of what
+    stands for arguments while it is traced. whole: this, of the function itself."""
+    inside = {id(x) for tree in (whole, *trace.passed) for x in containers(tree)} - trace.taken.keys()
+    return tuple([place for place in trace.taken_back if place.kind != "name" and place.number not in inside])
+
+
+@contextmanager
+def put_back(places: Iterable[Place], arrays: Iterable[Any]) -> Generator[None]:
+    """What is run inside leaves nothing at these places, nor in these arrays."""
+    before = [(place, place.get()) for place in places]
+    contents = [(array, array.copy()) for array in arrays]
+    try:
+        yield
+    finally:
+        for place, content in reversed(before):
+            place.set(content)
+        for array, content in contents:
+            if array.tobytes() != content.tobytes():
+                np.copyto(array, content)
 
 
 def _check(trace: Trace, outside: dict[int, Any]) -> None:
