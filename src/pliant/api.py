@@ -319,7 +319,7 @@ def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
     def transformed(*args: Any) -> Any:
         return made.over_all(*args)
 
-    return Compiled(transformed, original=f, again=partial(vectorize, f, signature))
+    return Compiled(transformed, original=f, again=partial(vectorize, f, signature), plain=made.one_by_one)
 
 
 def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:

@@ -18,6 +18,7 @@ from pliant.backends.callable import callable_natively, connect
 from pliant.backends.interrupts import raise_dropped
 from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
+from pliant.frontend.alias import Group
 from pliant.frontend.control.outside import put_back, take_back
 from pliant.frontend.decided import Decided
 from pliant.frontend.donation import Donation
@@ -28,7 +29,7 @@ from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
 from pliant.frontend.opened import Objects, Opened
 from pliant.frontend.out import run_into
-from pliant.frontend.printing import PRINTED, left_over, silent
+from pliant.frontend.printing import left_over, silent
 from pliant.frontend.program import Program
 from pliant.frontend.retrace import ENDED, trace_program
 from pliant.frontend.sharing import sharing
@@ -195,10 +196,9 @@ class Compiled:
 
     def _raise_plainly(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> None:
         """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
-        nothing, or would write elsewhere. What a derivative or a batch takes back is taken back here too. count: of
-        the leaves."""
-        elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
-        if elsewhere or program.lasting:
+        nothing, or would leave something elsewhere that cannot be taken back: what is written to arrays is, and what a
+        derivative or a batch sets. count: of the leaves."""
+        if program.lasting or any([isinstance(place, Group) for place, _ in program.written]):
             return
         try:
             again, options = _copied(args, kwargs, is_deep=program.changed is not None)

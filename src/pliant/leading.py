@@ -53,6 +53,15 @@ class Vectorized:
         checked(self.inputs, shapes, sizes, "argument")
         return _over_leading(lambda *parts: self.once(sizes, parts), args, ranks)
 
+    def one_by_one(self, *args: Any) -> None:
+        """Call the function for one part of NumPy arrays after the other."""
+        arrays = [np.asarray(a) for a in args]
+        ranks = [a.ndim - len(core) for a, core in zip(arrays, self.inputs, strict=True)]
+        lead = np.broadcast_shapes(*[a.shape[:r] for a, r in zip(arrays, ranks, strict=True)])
+        spread = [np.broadcast_to(a, (*lead, *a.shape[r:])) for a, r in zip(arrays, ranks, strict=True)]
+        for place in np.ndindex(lead):
+            self.f(*[a[place].copy() for a in spread])
+
     def once(self, sizes: dict[str, int], parts: Sequence[Any]) -> Any:
         """One call of the function, whose results are as the signature says."""
         made = callee(self.f, current())(*parts)

@@ -304,3 +304,68 @@ def test_the_same_of_one_that_always_raises(transform: Callable[..., Any]) -> No
     with pytest.raises(ValueError, match="always"):
         transform(model.always)(GOOD)
     assert model.held() == before
+
+
+REF = pliant.Ref(np.zeros(4))
+RNG = np.random.default_rng(5)
+
+
+def adding_outside(x: Any) -> Any:
+    SUMS[...] += x
+    return checked(SUMS * 1.0)
+
+
+def adding_to_a_reference(x: Any) -> Any:
+    REF[...] += x
+    return checked(REF * 1.0)
+
+
+def drawing_outside(x: Any) -> Any:
+    return checked(x + RNG.random())
+
+
+def accumulated(f: Callable[..., Any]) -> Callable[..., Any]:
+    return pliant.grad(f, accumulate_into=SUMS)
+
+
+def vectorized(f: Callable[..., Any]) -> Callable[..., Any]:
+    g = pliant.vectorize(lambda x, y: f(x + y), "(n),()->()")
+    return lambda x: g(np.stack([GOOD, x]), np.zeros((2, 1)))
+
+
+def held_outside() -> Any:
+    return SUMS.tolist(), REF.array.tolist(), RNG.bit_generator.state
+
+
+@pytest.mark.parametrize(
+    ("transform", "f"),
+    [
+        (pliant.jit, adding_outside), (pliant.jit, adding_to_a_reference), (pliant.jit, drawing_outside),
+        (pliant.optimize, adding_outside), (pliant.grad, drawing_outside), (accumulated, checked),
+        (vectorized, checked), (lambda f: pliant.jit(vectorized(f)), checked),
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_exceptions_say_what_they_say_in_python_whatever_is_changed_outside(transform: Any, f: Any) -> None:
+    transformed, before = transform(f), held_outside()
+    for _ in range(4):
+        wanted = raised(f, BAD)
+        SUMS[...], REF[...], RNG.bit_generator.state = before
+        error = raised(transformed, BAD)
+        assert (type(error), error.args) == (type(wanted), wanted.args)
+        assert held_outside() == before
+
+
+def test_a_vectorized_function_raises_what_the_first_of_its_calls_raises() -> None:
+    def f(x: Any) -> Any:
+        x[0] = x[0] * 1.0  # of a copy
+        if x.sum() < 0:
+            raise ValueError(f"{x.sum()} is negative")
+        if x.sum() > 10:
+            raise OverflowError(f"{x.sum()} is large")
+        return x.sum()
+
+    xs = np.array([[1.0, 2.0], [7.0, 5.0], [-3.0, 1.0]])
+    error = raised(pliant.vectorize(f, "(n)->()"), xs)
+    assert (type(error), error.args) == (OverflowError, ("12.0 is large",))
+    np.testing.assert_array_equal(xs, [[1, 2], [7, 5], [-3, 1]])
