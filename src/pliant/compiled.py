@@ -195,9 +195,9 @@ class Compiled:
         return made if out is None else out
 
     def _raise_plainly(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> None:
-        """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
-        nothing, or would leave something elsewhere that cannot be taken back: what is written to arrays is, and what a
-        derivative or a batch sets. count: of the leaves."""
+        """Raise what plain Python raises for copies of the arguments, with its text and place, if the program may raise
+        that; nothing if it would leave something elsewhere that cannot be taken back: what is written to arrays is, and
+        what a derivative or a batch sets. count: of the leaves."""
         if program.lasting or any([isinstance(place, Group) for place, _ in program.written]):
             return
         try:
@@ -210,7 +210,11 @@ class Compiled:
         places, arrays = () if f is self.f else program.taken_back, program.touched(count)
         lock, quiet = self.lock if places or arrays else nullcontext(), silent() if program.prints else nullcontext()
         with lock, quiet, put_back(places, arrays):
-            f(*again, **options)
+            try:
+                f(*again, **options)
+            except Exception as error:
+                if any([isinstance(error, type(e)) or isinstance(e, type(error)) for e, _ in program.failures]):
+                    raise
 
     def _forget(self, entry: Entry, program: Program, room: int) -> None:
         """Drop a program that has room for so many elements of a list, and needs more; others will have it."""

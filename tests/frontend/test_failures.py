@@ -369,3 +369,13 @@ def test_a_vectorized_function_raises_what_the_first_of_its_calls_raises() -> No
     error = raised(pliant.vectorize(f, "(n)->()"), xs)
     assert (type(error), error.args) == (OverflowError, ("12.0 is large",))
     np.testing.assert_array_equal(xs, [[1, 2], [7, 5], [-3, 1]])
+
+
+def test_what_python_raises_is_dropped_if_the_program_cannot_raise_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(x: Any) -> Any:
+        raise KeyError("of no function")
+
+    gradient = pliant.grad(checked)
+    gradient(GOOD)
+    monkeypatch.setattr(gradient, "plain", other)
+    assert raised(gradient, BAD).args == ("too large: …",)

@@ -174,6 +174,15 @@ class Functional:
         self.shared = self.local.returned = returned or Returned(structure, aux_structure, statics, is_array)
         return ys, tuple([a for a, is_ in zip(aux_leaves, is_array, strict=True) if is_])
 
+    def run_plainly(self, xs: Arrays, constants: Arrays) -> None:
+        """Run f itself, on NumPy's arrays, which it may write."""
+        args = self.layout.arguments(xs, constants, [np.zeros(t.shape, t.dtype) for t in self.caches])
+        if self.y is None:
+            self.f(*args)
+            return
+        buffers = [np.zeros(t.shape, t.dtype) for t in self.y[0]]
+        self.f(unflatten(self.y[1], buffers), *args)
+
     def _parted(self, made: Any) -> tuple[Any, Any]:
         parts = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else ()
         if len(parts) != 2:

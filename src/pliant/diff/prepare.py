@@ -159,7 +159,7 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
         return Prep(of.f, (spec.name, of.system), routine, *calls, on_mismatch=on_mismatch, sparsity=made.sparsity)
     functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
-    routine = Routine(of.signature, functional, outer, outer.compile(program))
+    routine = Routine(of.signature, functional, outer, outer.compile_of(functional, program))
     calls = _bound(outer, program, routine)
     return Prep(of.f, (spec.name, of.system), routine, *calls, *_kinds(of), on_mismatch=on_mismatch)
 

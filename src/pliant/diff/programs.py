@@ -296,7 +296,7 @@ def _last(xp: Any, block: Any, x: Any, y: Any) -> Any:
 def over(outer: System, inner: System, functional: Functional, of: Callable[[System, Flat], Flat], program: Any) -> Any:
     """bind(constants): the inner derivative as a flat function that `outer` can differentiate."""
     if outer.abilities.over_any and type(outer) is not type(inner):
-        compiled = inner.compile(program(inner, functional))
+        compiled = inner.compile_of(functional, program(inner, functional))
 
         def bound(constants: Arrays) -> Flat:
             def flat(xs: Arrays) -> tuple[Arrays, Arrays]:

@@ -185,7 +185,8 @@ def _jacobian(of: Sparse, functional_of: Callable[[System], Functional], pattern
         if len(seeds) or (is_forward and not sparsity.ncolors):  # an empty matrix too has a value to come with
             functional = functional_of(system)
             program = _compressed_jacobian(system, functional, is_forward)
-            passes.append(_Pass(system, functional, system.compile(program), _checked(seeds, of.verify), is_forward))
+            run = system.compile_of(functional, program)
+            passes.append(_Pass(system, functional, run, _checked(seeds, of.verify), is_forward))
     first = passes[0]
     return SparseProgram(first.functional, first.system, _run(of, passes, sparsity), sparsity)
 
@@ -203,7 +204,7 @@ def _hessian(of: Sparse, functional_of: Callable[[System], Functional], pattern:
     outer, inner = parts_of(of.system, order=2, is_forward=True)
     sparsity, functional = hessian_sparsity(pattern, of.order), functional_of(inner)
     program = _compressed_hessian(outer, inner, functional)
-    one = _Pass(outer, functional, outer.compile(program), _checked(sparsity.seeds[0], of.verify), True)
+    one = _Pass(outer, functional, outer.compile_of(functional, program), _checked(sparsity.seeds[0], of.verify), True)
     return SparseProgram(functional, outer, _run(of, [one], sparsity), sparsity)
 
 

@@ -198,6 +198,10 @@ class System(ABC):
 
         return run
 
+    def compile_of(self, functional: Any, program: Callable[..., Any]) -> Callable[..., Any]:
+        """`compile`, of a program that is made of a function of the user's."""
+        return self.compile(program)
+
     def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
         """The arguments of a program, in the system's own arrays."""
         return xs, seeds, constants

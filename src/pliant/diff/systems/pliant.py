@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant import differentiate
 from pliant.api import jit, linearize, vjp, vmap
+from pliant.compiled import Compiled
 from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, short
@@ -74,9 +75,13 @@ class Pliant(System):
         recorded = differentiate.once(_spread(fn), xs)
         return lambda xs: recorded(*xs)
 
-    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
-        """`pliant.jit`, which sees for itself what f captures."""
-        jitted = jit(program)
+    def compile_of(self, functional: Any, program: Callable[..., Any]) -> Callable[..., Any]:
+        """As `pliant.jit`, which sees for itself what f captures; what f raises is what it raises in Python."""
+
+        def plain(xs: Arrays, seeds: Any, constants: Arrays) -> None:
+            functional.run_plainly(xs, constants)
+
+        jitted = Compiled(program, original=program, plain=plain)
 
         def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
             return jitted(xs, seeds, constants)
