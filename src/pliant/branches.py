@@ -84,7 +84,9 @@ def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[State
     """The branches as functions of the operands and of their effects, which return the same kinds."""
     targets: list[Kind | None] | None = None
     for _ in range(3):
-        parts = [trace_closed(_branch(f, state, targets), *state.templates(), may_draw=True) for f in branches]
+        parts = [
+            trace_closed(_branch(f, state, targets), *state.templates(), may_draw=True, may_tell=True) for f in branches
+        ]
         before, state = state, state.with_effects([s for part in parts for s in part.drawn])
         if state != before:
             continue

@@ -21,6 +21,7 @@ from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
+from pliant.frontend.failures import note
 from pliant.frontend.kinds import as_tuple, is_array
 from pliant.frontend.signature import beside, containers, flatten, unflatten
 from pliant.frontend.tracing import is_tracing
@@ -75,13 +76,15 @@ def checkpoint(
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if not is_tracing():
             return f(*args, **kwargs)
-        xs, closed = close(f, args, kwargs, may_draw=True, may_write=True)
+        xs, closed = close(f, args, kwargs, may_draw=True, may_write=True, may_raise=True)
         operands = [x.value for x in xs]
         closed.drawn_by(operands)
-        if save != "carry":
-            fn = saving_less(closed.fn, save)
-            return closed.shown(fn(*operands, *closed.free))
-        return closed.shown(Checkpoint(closed.fn).apply(*operands, *closed.free))
+        fn = closed.telling
+        run = Checkpoint(fn).apply if save == "carry" else saving_less(fn, save)
+        made = run(*operands, *closed.free)
+        for number in made[len(closed.fn.results) :]:
+            note(number)
+        return closed.shown(made)
 
     return checkpointed
 

@@ -86,7 +86,7 @@ def _traced_scan(
     def step(state: Tree, i: Any, *row: Any) -> Any:
         return _pair(inner(state, unflatten(rows_structure, row)))
 
-    state, closed, ys = settle("scan", f, step, State.of(init), [INDEX, *row_kinds])
+    state, closed, ys = settle("scan", f, step, State.of(init), [INDEX, *row_kinds], may_raise=True)
     kept = _stackable(ys)
     count, made = len(state.values), len(closed.fn.results) - len(state.values)
     # the traced function takes the state, then the index and the rows; a loop's body the index first
@@ -175,7 +175,7 @@ def _counted(
         note_range(i, 0, last - first - 1)
         return inner(i + first if is_moved else i, state), None
 
-    state, closed, _ = settle("fori_loop", body, run, init, [INDEX])
+    state, closed, _ = settle("fori_loop", body, run, init, [INDEX], may_raise=True)
     count = len(state.values)
     params = closed.fn.params
     ins: list[In] = ["carry" for _ in range(count)]

@@ -119,8 +119,9 @@ def applied(loop: Loop, xs: Values, save: Save, undo: Inversion) -> Values:
         return apply_of(save)(loop, xs)
     if undo.state.effects:
         raise ArgumentError(
-            "reversible: a step draws from a generator from outside, or prints, which cannot be undone",
-            hint='draw before the loop, or use save="sqrt"',
+            "reversible: a step draws from a generator from outside, prints, or raises by what arrays hold, which "
+            "cannot be undone",
+            hint='draw and check before the loop, or use save="sqrt"',
         ).at(("here", here()))
     inverse = undo.of(save.inverse)
     return Reversible(loop.body, inverse, loop.length, loop.ins, loop.outs, loop.reverse).apply(*xs)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.frontend.failing import FAILING, before_an_index_that_is_out_of_range, checked
+from tests.frontend.failing import FAILING, asserted, before_an_index_that_is_out_of_range, checked
 
 GOOD, BAD = np.array([1.0, 2.0, 1.5, 0.5]), np.array([20.0, 30.0, 8.0, 9.0])
 
@@ -168,14 +168,80 @@ def test_nothing_is_raised_for_elements_that_python_does_not_ask_for() -> None:
                 assert outcome(pliant.jit(f), x.copy()) == outcome(f, x.copy())
 
 
-def test_an_exception_in_a_step_of_scan_is_refused() -> None:
-    def step(c: Any, v: Any) -> Any:
-        if v > 1:
-            raise ValueError("large")
-        return c + v, c
+def stepped(c: Any, v: Any) -> Any:
+    c = c + v * v
+    if c > 10:
+        raise ValueError(f"{c:.2f} is large")
+    if v < 0:
+        raise KeyError("negative")
+    return c, c * 2
 
-    with pytest.raises(pliant.PliantError, match="called many times"):
-        pliant.jit(lambda xs: pliant.scan(step, 0.0, xs))(GOOD)
+
+def caught(x: Any) -> Any:
+    try:
+        return pliant.checkpoint(checked)(x)
+    except ValueError:
+        return -x.sum()
+
+
+def asserted_twice(x: Any) -> Any:
+    return pliant.checkpoint(asserted)(x * pliant.checkpoint(asserted)(x) / 4)
+
+
+NESTED = {
+    "checkpoint": pliant.checkpoint(checked),
+    "checkpoint of loops": pliant.checkpoint(asserted, save="sqrt"),
+    "checkpoints": asserted_twice,
+    "checkpoint in a loop": lambda x: sum(pliant.checkpoint(checked)(x * k / 2) for k in range(1, 4)),
+    "caught": caught,
+    "cond": lambda x: pliant.cond(x[0] > 0.9, checked, lambda x: x.sum() * 1.0, x),
+    "switch": lambda x: pliant.switch((x > 1.7).sum(), [checked, lambda x: x.sum() * 1.0, checked], x),
+    "scan": lambda x: pliant.scan(stepped, 0.0, x)[0],
+    "scan in reverse": lambda x: pliant.scan(stepped, 0.0, x, reverse=True, save="sqrt")[1].sum(),
+    "fori_loop": lambda x: pliant.fori_loop(0, 4, lambda i, c: stepped(c, x[i])[0], 0.0),
+    "map": lambda x: pliant.map(lambda v: checked(np.array([v, v])), x).sum(),
+    "scan in scan": lambda x: pliant.scan(lambda c, v: (pliant.scan(stepped, c / 9, x)[0], v), 0.0, x)[0],
+    "cond in scan": lambda x: pliant.scan(
+        lambda c, v: (pliant.cond(v > 0.9, lambda c: stepped(c, v)[0], lambda c: c + v, c), v), 0.0, x
+    )[0],
+}
+
+
+@pytest.mark.parametrize("x", [GOOD, BAD, GOOD * [1, -1, 1, 1], BAD * [-1, 1, 1, 1]], ids="good bad some first".split())
+@pytest.mark.parametrize("f", NESTED.values(), ids=NESTED)
+def test_functions_that_are_given_to_others_raise_it_too(f: Callable[[Any], Any], x: Any) -> None:
+    wanted = told(f, x)
+    step, way = 1e-6, np.cos(np.arange(4.0))
+    for transform in (pliant.jit, pliant.optimize, lambda f: lambda x: pliant.jvp(f, (x,), (way,))[0]):
+        assert told(transform(f), x) == wanted
+    assert told(lambda x: pliant.vmap(f)(np.stack([x, x]))[0], x) == wanted
+    if isinstance(wanted, tuple):
+        assert told(pliant.grad(f), x) == told(lambda x: pliant.hvp(f)(x, way), x) == wanted
+    else:
+        slope = (f(x + step * way) - f(x - step * way)) / (2 * step)
+        assert pliant.grad(f)(x) @ way == pytest.approx(slope, rel=1e-5, abs=1e-7)
+
+
+def told(f: Callable[[Any], Any], x: Any) -> Any:
+    """What a function returns, or raises."""
+    try:
+        return pytest.approx(float(f(x)), rel=1e-12)
+    except (ValueError, KeyError, AssertionError) as error:
+        return type(error), error.args
+
+
+def test_an_exception_in_a_function_that_does_not_tell_is_refused() -> None:
+    doubled = pliant.custom_derivative(stepped, jvp=lambda xs, dxs: dxs)
+    for f in (
+        lambda x: pliant.while_loop(lambda c: c < 100, lambda c: stepped(c, 1.0)[0], x),
+        lambda x: doubled(x, 1.0)[0],
+    ):
+        with pytest.raises(
+            pliant.PliantError, match="called many times, as by while_loop, or has a derivative of its own"
+        ):
+            pliant.jit(f)(1.0)
+    with pytest.raises(pliant.PliantError, match="raises by what arrays hold, which cannot be undone"):
+        pliant.jit(lambda x: pliant.scan(stepped, 0.0, x, save=pliant.reversible(lambda c, v: c - v * v)))(GOOD)
 
 
 def test_an_exception_of_a_derivative_names_the_line_that_raised_it() -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, final
 
-from pliant.core.build import abstract, free_values
+from pliant.core.build import abstract, free_values, hint_of
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
+from pliant.core.scope import scope
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.bounded import Bounded
@@ -59,6 +60,15 @@ class Closed:
     is_writing: bool = False  # whether it writes to arguments
     given: tuple[tuple[TracedArray, Storage], ...] = ()  # the active leaves, and what stood for their memory
 
+    @property
+    def telling(self) -> Function:
+        """The same, and after its results the number of what it raises, if it may."""
+        if self.failing is None:
+            return self.fn
+        with scope():
+            ps = tuple([param(p.type, hint_of(p)) for p in self.fn.params])
+            return Function(self.fn.name, ps, (*self.fn(*ps), *self.failing(*ps)))
+
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
         return self._made(values, _like)
@@ -105,15 +115,15 @@ def trace_closed(
     may_draw: bool = False,
     may_set: bool = False,
     may_write: bool = False,
+    may_tell: bool = False,
     role: str = "a function inside a derivative or a batch",
 ) -> Closed:
-    """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
-    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside, unless
-    may_write: then they are effects.
-    may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators.
-    may_set: whether attributes and items that it sets of what is outside are taken back. role: f's, in errors."""
+    """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they differ from the
+    leaves', of which they are `parts`). Writes stay inside, unless may_write: then they are effects. may_raise: whether
+    the caller looks at whether it raises; may_tell: whether that is an effect. may_draw: whether at generators.
+    may_set: whether attributes and items that it sets outside are taken back. role: f's, in errors."""
     with tracing() as trace:
-        trace.is_apart, trace.before = not may_draw, {} if may_set else None
+        trace.is_apart, trace.before, trace.is_telling = not may_draw, {} if may_set else None, may_tell
         params: list[Value] = []
         given: list[Any] = []
         copies: list[tuple[TracedArray, Storage]] = []

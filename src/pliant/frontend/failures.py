@@ -135,7 +135,7 @@ def fail_if(condition: Value, error: BaseException) -> None:
     if catcher is not None:
         catcher.note(condition, error)
         return
-    if current_scope() is not current().scope:
+    if current_scope() is not current().scope or (type(error) is Full and _is_telling()):
         raise inside(error, here())
     failures = current().outermost.failures
     failures.append((error, here()))
@@ -166,8 +166,8 @@ def inside(error: BaseException, place: Any) -> UnsupportedError:
         return error
     return UnsupportedError(
         f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
-        "called many times or in a branch",
-        hint="write a plain for, while or if, or return a value that says so",
+        "called many times, as by while_loop, or has a derivative of its own",
+        hint="return a value that says so, and raise outside of that function; or write a plain while",
     ).at(("here", place))
 
 
@@ -216,9 +216,17 @@ def _add(storage: Storage, number: Value) -> None:
 
 def _root() -> Trace:
     root = current()
-    while root.is_region and root.parent is not None:
+    while (root.is_region or root.is_telling) and root.parent is not None:
         root = root.parent
     return root
+
+
+def _is_telling() -> bool:
+    """Whether what is raised here is raised in a trace around it: that of no step or branch that a function makes."""
+    trace = current()
+    while trace.is_region and trace.parent is not None:
+        trace = trace.parent
+    return trace.is_telling
 
 
 def numbers_of_failures() -> list[Storage]:
@@ -233,6 +241,7 @@ def _storage() -> Storage:
     if root.failed is None:
         with scope(root.scope):
             root.failed = Storage.holding(root, const(0, "i64"))
+            root.failed.is_effect = True
     return root.failed
 
 

@@ -119,13 +119,19 @@ def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def settle(
-    name: str, f: Callable[..., Any], step: Callable[..., Any], state: State, more: Sequence[Kind]
+    name: str,
+    f: Callable[..., Any],
+    step: Callable[..., Any],
+    state: State,
+    more: Sequence[Kind],
+    *,
+    may_raise: bool = False,
 ) -> tuple[State, Closed, tuple[list[Any], Any]]:
     """The state with kinds that a step keeps, the traced step, and what else the step returns.
 
     step: (state, *more) → (state, anything), named for `f`. The result's function takes
     the leaves of the state, then those of `more`; it returns the state's leaves, then the rest. The effects of a step
-    are part of the state.
+    are part of the state. may_raise: whether a step may: those after it are run, too.
     """
     found: list[Any] = []
 
@@ -147,7 +153,7 @@ def settle(
 
     run.__name__ = getattr(f, "__name__", "body").strip("<>")
     for _ in range(ROUNDS * max(len(state.kinds), 1)):
-        closed = trace_closed(run, *state.templates(more), may_draw=True)
+        closed = trace_closed(run, *state.templates(more), may_draw=True, may_tell=may_raise)
         kinds, rest = found
         before, state = state, replace(state.with_effects(closed.drawn), kinds=tuple(kinds))
         if state == before:
