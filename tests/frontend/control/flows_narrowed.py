@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# ruff: noqa: RUF034
+# ruff: noqa: RET505, RET507, RUF034, SIM114 (those ways on are what is tested)
 # pyright: basic, reportArgumentType=false, reportOptionalOperand=false, reportOperatorIssue=false
 
 
@@ -130,7 +130,63 @@ def bound_by_a_function_in_steps(x: Any, n: int) -> Any:
     return y, of(best)
 
 
+def square_inside(v: Any) -> Any:
+    if v < -0.5:
+        return None
+    elif v > 1:
+        return None
+    y = v * v
+    return y + 1
+
+
+def square_and_sign(v: Any) -> Any:
+    if v < -0.5:
+        return None, None
+    elif v > 1:
+        return None, 1.0
+    elif v > 0.5:
+        y = v * v
+    else:
+        y, z = v, 2.0
+        y *= z
+    w = y + 1
+    return w * y, -1.0
+
+
+def after_ways_to_return_none(x: Any, n: int) -> Any:
+    y = square_inside(x[0])
+    y = 0.5 if y is None else y
+    z = square_inside(x[4])
+    if z is None:
+        return y
+    elif z > 1.2:
+        return z
+    w = y * z
+    return w + y
+
+
+def after_ways_to_return_none_in_steps(x: Any, n: int) -> Any:
+    s, signs = 0.0, 0
+    for v in x:
+        y = square_inside(v)
+        if y is None:
+            continue
+        elif y > 1.5:
+            s += 0.5
+            continue
+        z = y * s
+        s += z
+        a, b = square_and_sign(v)
+        if a is None or b is None:
+            continue
+        c = a * b
+        s, signs = s + c, signs + 1
+    return s, signs
+
+
 NARROWED = (
+    after_ways_to_return_none,
+    after_ways_to_return_none_in_steps,
     passed_on,
     passed_on_in_expressions,
     returned_as_it_is,

@@ -78,7 +78,7 @@ def _with_rest(
     first, second = (otherwise, then) if jumps == 2 else (then, otherwise)
     left = trial(narrowed(test, first, cells, holds=jumps != 2), cells)
     second = narrowed(test, second, cells, holds=jumps == 2)
-    later: Block = partial(_followed, second, narrowed(test, rest, cells, holds=jumps == 2), names)
+    later: Block = narrowed(test, partial(_followed, second, rest, names), cells, holds=jumps == 2)
     if isinstance(left, Raised):
         return _one_raises(test, left, later, is_then=jumps != 2)
     is_ended = left.result is not None and left.result.is_known
