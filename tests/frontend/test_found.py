@@ -59,6 +59,10 @@ RESULTS: dict[str, Program] = {
     "unique of some": lambda x: np.unique(x[x > 0]),
     "unique with all": lambda x: np.unique(x, return_index=True, return_inverse=True, return_counts=True),
     "unique of some with counts": lambda x: np.unique(x[x > 0], return_inverse=True, return_counts=True),
+    "unique rows": lambda x: np.unique(np.stack([x > 0, x > 1, x > 0], 1), axis=0, return_counts=True),
+    "unique rows with all": lambda x: np.unique(
+        np.stack([x > 0, x > 1], 1) * 1, axis=0, return_index=True, return_inverse=True, return_counts=True
+    ),
     "unique of a matrix": lambda x: np.unique(np.outer(x, x), return_inverse=True),
     "unique NaN": lambda x: np.unique(np.where(x > 1, np.nan, x), return_counts=True),
     "unique NaN each": lambda x: np.unique(np.where(x > 1, np.nan, x), equal_nan=False),
@@ -176,6 +180,17 @@ def check(f: Program, x: Any) -> None:
 def test_results_are_numpys(name: str) -> None:
     for x in inputs():
         check(RESULTS[name], x)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_numpys_where_their_sizes_have_to_be_known(name: str) -> None:
+    def f(x: Any) -> Any:
+        made = RESULTS[name](x)
+        for y in flatten(made)[0]:
+            np.add.at(np.zeros(np.size(y) + 1), [0], 1.0)
+        return made
+
+    check(f, np.arange(-2.0, 5))
 
 
 @pytest.mark.parametrize("name", LATER)

@@ -103,11 +103,11 @@ def _starts(values: TracedArray, x: Any, *, equal_nan: bool) -> TracedArray:
 
 def _counts(first: TracedArray, x: Any) -> Any:
     """How many elements are equal to each that is the first of its kind."""
-    starts = positions(first)
-    total = as_traced(x.shape[0])
-    ends = xp.concatenate((starts.whole[1:], xp.zeros(1, np.int64)))
-    last = xp.arange(ends.shape[0]) == starts.shape[0] - 1
-    return bounded(xp.where(last, total, ends) - starts.whole, starts.extents)
+    found = positions(first)
+    starts, total = whole_of(found), as_traced(x.shape[0])
+    ends = xp.concatenate((starts[1:], xp.zeros(1, np.int64)))
+    last = xp.arange(ends.shape[0]) == found.shape[0] - 1
+    return bounded(xp.where(last, total, ends) - starts, extents_of(found))
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
