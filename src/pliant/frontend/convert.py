@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -375,10 +375,15 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Non-negative axis numbers; all axes for None."""
     if axis is None:
         return tuple(range(rank))
-    axes = tuple(axis_of(a, rank) for a in as_tuple(axis))
+    axes = tuple(axis_of(a, rank) for a in each_axis(axis))
     if len(set(axes)) != len(axes):
         raise ShapeError(f"duplicate value in axis {axis}").at(("here", here()))
     return axes
+
+
+def each_axis(axis: Any) -> tuple[Any, ...]:
+    """The axes that an argument names: one, or those of a sequence, a set, a range, or an array of one axis."""
+    return tuple(cast("Set[Any]", axis)) if isinstance(axis, Set) else along_axes(axis)
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, UnsupportedError
 from pliant.testing import check_gradient
 
 ROWS = np.cos(np.arange(6.0)).reshape(3, 2)
@@ -22,6 +22,38 @@ def test_polynomials_are_evaluated_for_rows_of_coefficients(p: Any, x: Any) -> N
     for factor in (1, 2):
         np.testing.assert_allclose(made(p * factor, x), np.polyval(p * factor, x), rtol=1e-15, strict=True)
     check_gradient(lambda p, x: np.sum(np.exp(np.polyval(p, x))), p, x)
+
+
+@pytest.mark.parametrize("axes", [range(2), {0, 1}, {0: 0, 1: 0}.keys(), np.arange(2), [0, 1]], ids=str)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, axes: np.moveaxis(x, axes, (1, 2)),
+        lambda x, axes: np.moveaxis(x, (2, 1), axes),
+        lambda x, axes: np.moveaxis(x[x[:, 0, 0] > 3], axes, (2, 1)),
+        lambda x, axes: np.flip(x, axes),
+        lambda x, axes: np.roll(x, 1, axes),
+        lambda x, axes: np.roll(x, (1, 2), axes),
+        lambda x, axes: np.median(x, axes),
+        lambda x, axes: np.quantile(x, 0.3, axes, keepdims=True),
+        lambda x, axes: np.average(x, axes),
+        lambda x, axes: np.gradient(x, axis=axes),
+        lambda x, axes: np.fft.fftshift(x, axes),
+        lambda x, axes: np.lib.stride_tricks.sliding_window_view(x, (2, 1), axes),
+    ],
+)
+def test_axes_are_any_collection(f: Callable[..., Any], axes: Any) -> None:
+    x = np.arange(24.0).reshape(2, 3, 4)
+    np.testing.assert_allclose(pliant.jit(lambda x: f(x, axes))(x), f(x, axes), rtol=1e-14, strict=True)
+
+
+def test_the_strides_of_a_view_are_any_sequence() -> None:
+    def f(x: Any) -> Any:
+        return np.lib.stride_tricks.as_strided(x, range(3, 5), np.array([8, 8]))
+
+    np.testing.assert_array_equal(pliant.jit(f)(np.arange(6.0)), f(np.arange(6.0)))
+    with pytest.raises(ArgumentError, match="expected an integer, got str 'a'"):
+        pliant.jit(lambda x: np.lib.stride_tricks.as_strided(x, "a"))(np.arange(6.0))
 
 
 def test_rows_of_coefficients_that_do_not_fit_are_an_error() -> None:

@@ -64,7 +64,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def transpose(a: Any, axes: Any = None) -> Any:
     """np.transpose: a view."""
-    order = tuple(reversed(range(a.ndim))) if axes is None else axes_of(list(as_tuple(axes)), a.ndim)
+    order = tuple(reversed(range(a.ndim))) if axes is None else axes_of(axes, a.ndim)
     return Bounded(xp.transpose(a.whole, order), [a.extents[n] for n in order])
 
 

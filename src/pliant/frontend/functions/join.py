@@ -17,6 +17,7 @@ from pliant.frontend.convert import (
     axis_of,
     broadcast_value,
     cast_value,
+    each_axis,
     result_dtype,
     shape_of,
     short,
@@ -211,7 +212,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     x = array_of(solid(a))
     if axis is None:
         return fresh(reshape(roll(ravel(x), shift, 0), x.shape).value, is_array=True)
-    shifts, axes = _several(shift), known(_several(axis), "axis=")
+    shifts, axes = _several(shift), known(each_axis(axis), "axis=")
     if len(shifts) != len(axes):
         count = max(len(shifts), len(axes))
         shifts = tuple(shifts) * count if len(shifts) == 1 else shifts

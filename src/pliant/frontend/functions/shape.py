@@ -12,8 +12,16 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
-from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
-from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, unsupported, xp
+from pliant.frontend.convert import (
+    as_traced,
+    axes_of,
+    axis_of,
+    broadcast_shapes,
+    broadcast_value,
+    each_axis,
+    shape_of,
+)
+from pliant.frontend.functions.common import array_of, known, one_of, unsupported, xp
 from pliant.frontend.strides import axes_in_memory, fits, is_column_major, is_row_major, is_whole, separate
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
@@ -163,7 +171,7 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
 def expand_dims(a: Any, axis: Any) -> TracedArray:
     """np.expand_dims: a view."""
     x = array_of(a)
-    count = x.ndim + (len(axis) if is_sequence(axis) else 1)
+    count = x.ndim + len(each_axis(axis))
     new = axes_of(axis, count)
     extents = iter(x.shape)
     return view(x, ReshapeLens(tuple(1 if i in new else next(extents) for i in range(count))))

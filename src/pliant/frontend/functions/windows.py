@@ -14,10 +14,9 @@ from pliant.core.origin import here
 from pliant.core.types import itemsize
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, view
-from pliant.frontend.convert import axes_of, shape_of
+from pliant.frontend.convert import axis_of, each_axis, shape_of
 from pliant.frontend.functions.common import array_of, known, unsupported
 from pliant.frontend.functions.methods import bytes_apart
-from pliant.frontend.kinds import as_tuple
 from pliant.frontend.strides import is_row_major
 from pliant.frontend.view import ReadOnlyLens
 from pliant.ops.shape import reshape
@@ -33,8 +32,8 @@ def sliding_window_view(
     extents = shape_of(known(window_shape, "window_shape="))
     if writeable:
         raise unsupported("sliding_window_view: writeable=True is not supported", "write to the array itself")
-    along = tuple(int(a) for a in as_tuple(known(axis, "axis="))) if axis is not None else tuple(range(array.ndim))
-    axes = tuple(axes_of(a, array.ndim)[0] for a in along)  # an axis may come twice
+    along = each_axis(known(axis, "axis=")) if axis is not None else range(array.ndim)
+    axes = tuple(axis_of(a, array.ndim) for a in along)  # one may come twice
     if len(axes) != len(extents):
         raise ShapeError(f"{len(extents)} extents of a window for {len(axes)} axes").at(("here", here()))
     left = list(array.shape)
@@ -58,8 +57,8 @@ def as_strided(
     """A view of other extents and strides, in bytes, which cannot be written: of an array in one piece, and of no
     element outside of it."""
     array = array_of(x)
-    extents = array.shape if shape is None else tuple(map(int, as_tuple(known(shape, "shape="))))
-    apart = bytes_apart(array) if strides is None else tuple(map(int, as_tuple(known(strides, "strides="))))
+    extents = array.shape if shape is None else shape_of(known(shape, "shape="))
+    apart = bytes_apart(array) if strides is None else shape_of(known(strides, "strides="))
     if len(extents) != len(apart) or min(extents, default=0) < 0:
         raise ShapeError(f"as_strided: {len(apart)} strides for the shape {extents}").at(("here", here()))
     item = itemsize(array.type.dtype)
