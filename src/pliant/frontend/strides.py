@@ -40,6 +40,7 @@ from pliant.frontend.view import (
 
 Extents: TypeAlias = "tuple[int, ...]"
 WIDEST: Final = 16  # bytes of an element
+_OF_ELEMENTS: Final = (SliceLens, WholeLens, PermuteLens, ReshapeLens, DiagonalLens, ReadOnlyLens)
 
 
 def contiguous(shape: Extents) -> Extents:
@@ -116,9 +117,27 @@ def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Ext
 
 def _asked(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents]:
     """Shape and strides of a view as NumPy makes it of such an array, whose elements nobody looks at."""
-    steps = [round(s * WIDEST) for s in strides]  # parts of records lie a fraction of their elements apart
-    seen = lens.numpy(as_strided(np.empty(1, np.int8), shape, steps, writeable=False))
+    seen = lens.numpy(_empty(shape, strides))
     return seen.shape, tuple([s // WIDEST if s % WIDEST == 0 else s / WIDEST for s in seen.strides])
+
+
+def _empty(shape: Extents, strides: Extents) -> Any:
+    """An array whose elements nobody looks at, each of the widest size."""
+    steps = [round(s * WIDEST) for s in strides]  # parts of records lie a fraction of their elements apart
+    return as_strided(np.empty(1, np.int8), shape, steps, writeable=False)
+
+
+def start_of(x: TracedArray) -> int | None:
+    """Where the first element of a view lies in its storage, in elements; None if it is no view of these alone, or if
+    that is not known."""
+    if settled(x) is None or not all([isinstance(lens, _OF_ELEMENTS) for lens in x.lenses]):
+        return None
+    whole = _empty(*(layout(TracedArray(x.storage)) or ((), ())))
+    seen = whole
+    for lens in x.lenses:
+        seen = lens.numpy(seen)
+    first, last = [array.__array_interface__["data"][0] for array in (whole, seen)]
+    return (last - first) // WIDEST
 
 
 def _rescaled(shape: Extents, strides: Extents, old: int, new: int) -> tuple[Extents, Extents] | None:

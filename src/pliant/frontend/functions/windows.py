@@ -17,7 +17,8 @@ from pliant.frontend.array import TracedArray, view
 from pliant.frontend.convert import axis_of, each_axis, shape_of
 from pliant.frontend.functions.common import array_of, known, unsupported
 from pliant.frontend.functions.methods import bytes_apart
-from pliant.frontend.strides import is_row_major
+from pliant.frontend.functions.shape import transpose
+from pliant.frontend.strides import axes_in_memory, is_row_major, start_of
 from pliant.frontend.view import ReadOnlyLens
 from pliant.ops.shape import reshape
 from pliant.ops.strided import strided
@@ -54,7 +55,7 @@ def sliding_window_view(
 def as_strided(
     x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> TracedArray:
-    """A view of other extents and strides, in bytes, which cannot be written: of an array in one piece, and of no
+    """A view of other extents and strides, in bytes, which cannot be written: of the memory of an array, and of no
     element outside of it."""
     array = array_of(x)
     extents = array.shape if shape is None else shape_of(known(shape, "shape="))
@@ -62,26 +63,42 @@ def as_strided(
     if len(extents) != len(apart) or min(extents, default=0) < 0:
         raise ShapeError(f"as_strided: {len(apart)} strides for the shape {extents}").at(("here", here()))
     item = itemsize(array.type.dtype)
-    if not is_row_major(array) or any([step % item for step in apart]):
+    found = _memory(array)
+    if found is None or any([step % item for step in apart]):
         raise unsupported(
-            "as_strided of parts of elements, or of an array that is not in one piece, is not supported",
+            "as_strided of parts of elements, or of an array of which it is not known how it lies in memory",
             "use sliding_window_view(x, n), or copy x first",
         )
+    memory, start = found
     steps = tuple([step // item for step in apart])
     reach = [step * (n - 1) for step, n in zip(steps, extents, strict=True)]
-    low, high = (sum([limit(r, 0) for r in reach]) for limit in (min, max))
-    if 0 not in extents and not 0 <= low <= high < array.size:
+    low, high = (start + sum([limit(r, 0) for r in reach]) for limit in (min, max))
+    if 0 not in extents and not 0 <= low <= high < memory.size:
         raise ShapeError(
-            f"as_strided: elements {low} to {high} are asked for of {array.type}", hint="other memory is not its own"
+            f"as_strided: elements {low} to {high} are asked for of {memory.type}", hint="other memory is not its own"
         ).at(("here", here()))
 
     def read(value: Value) -> Value:
-        return strided(reshape(value, (value.type.size,)), 0, steps, extents)
+        return strided(reshape(value, (value.type.size,)), start, steps, extents)
 
     def show(plain: Any) -> Any:
-        return numpys_strided(plain, extents, apart)
+        line = plain.reshape(-1)
+        return numpys_strided(line[start:], extents, [step * line.strides[0] for step in steps])
 
-    return view(array, ReadOnlyLens(read, show, "as_strided"))
+    return view(memory, ReadOnlyLens(read, show, "as_strided"))
+
+
+def _memory(x: TracedArray) -> tuple[TracedArray, int] | None:
+    """An array whose elements lie in order, one after the other, and which of them is the first one of x; None if that
+    is not known."""
+    if is_row_major(x):
+        return x, 0
+    start, whole = start_of(x), TracedArray(x.storage)
+    axes = axes_in_memory(whole)
+    if start is None or axes is None:
+        return None
+    line = transpose(whole, axes)
+    return (line, start) if is_row_major(line) else None
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
