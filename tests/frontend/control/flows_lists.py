@@ -73,6 +73,39 @@ def two_at_a_step(x: Any, n: int) -> Any:
     return np.array(ys)
 
 
+def arrays_added(x: Any, n: int) -> Any:
+    ys, both, table = [], [x * 3], {"a": []}
+    for i in range(7):
+        ys += [x * i]
+        both += (y := x + i, y[2:5].sum() * x, ys[-1])
+        table["a"] += [x[i : i + 2] * both[-1][1:3]]
+    ys[2][1] = 5.0
+    return np.array(ys), np.stack(both), np.array(table["a"])
+
+
+def states_added(x: Any, n: int) -> Any:
+    before, after, ends = [], [x], []
+    for _ in range(7):
+        before += [x]
+        x = np.tanh(x) * 1.1
+        after += [x]
+        ends += [x[2:]]
+    x[0] = 5.0
+    return np.stack(before), np.array(after), np.stack(ends), x
+
+
+def added_in_place(x: Any, n: int) -> Any:
+    ys, z = [], x
+    for i in range(7):
+        z = x * i
+        z *= 0.9
+        ys += [z, z.copy(), z * x[0]]
+        zs = ys
+    ys[0][1] += 5.0
+    zs[-1][2] += z[0]
+    return np.stack(ys), np.array(zs), z
+
+
 def pairs_appended(x: Any, n: int) -> Any:
     pairs = []
     for i in range(8):
@@ -369,7 +402,8 @@ def neighbours_swapped_and_written(x: Any, n: int) -> Any:
 
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
-    elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
+    elements_written_later, two_at_a_step, arrays_added, states_added, added_in_place, pairs_appended,
+    one_in_either_branch, rows_of_a_table, numbers_stay_known,
     loop_over_a_list, list_of_an_object, comprehensions, folds_of_generators, folds_of_arrays,
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
     accepted_or_not, rebound_until_close, bound_to_one_of_two,
@@ -377,7 +411,7 @@ LISTS = (
     objects_of_a_step, queue, heap_and_iterator, table_with_a_default, neighbours_swapped_and_written,
 )  # fmt: skip
 UNROLLED = (
-    written_after_it_was_appended, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
+    written_after_it_was_appended, added_in_place, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
     neighbours_swapped_and_written,
 )  # fmt: skip
 """Of these, the ones whose loops have no form that a step keeps."""

@@ -67,7 +67,8 @@ class Exit:
             self.carries.append(Carry(p, start, storage.value))
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
-        left = [value_in(content) for place, content in after.items() if self.is_kept(place)]
+        counted = {place: content for place, content in after.items() if not self.stays(place, content)}
+        left = [value_in(content) for place, content in counted.items() if self.is_kept(place)]
         after = dict(sorted(after.items(), key=lambda item: self.has_choice(item[1])))
         others = [p for p in after if self.is_read(p) and (p not in self.plan.plans or p in self.plan.copied)]
         self.others = [value_in(after[place]) for place in others]
@@ -106,6 +107,10 @@ class Exit:
         """Whether something has arrays that are one of several, by conditions."""
         arrays = [as_array(x) for x in self.leaves(content)[0]]
         return any([isinstance(cast("Any", x.storage), Either) for x in arrays if x is not None])
+
+    def stays(self, place: Place, content: Any) -> bool:
+        """Whether a name stays bound to a list that the steps add to: what is added is told apart from it."""
+        return self.plan.plans.get(place, place) is None and self.plan.grows(content)
 
     def is_kept(self, place: Place) -> bool:
         """Whether somebody may read what is there after the loop."""

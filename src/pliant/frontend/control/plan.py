@@ -172,6 +172,10 @@ class Plan:
         """Whether the number of steps is known, and not zero."""
         return isinstance(self.count, int)
 
+    def grows(self, x: Any) -> bool:
+        """Whether something is a list that the steps add to, of which all is told apart from the names that it has."""
+        return any([place.number == id(x) for place in self.growths])
+
     def watch(self) -> None:
         """After a step: see whether lists have room for another one."""
         for table in self.tables.values():
@@ -260,8 +264,10 @@ class Heads:
             table.enter(self.index)
 
     def leaves_of(self, place: Place) -> list[Any]:
-        """The leaves of what a step is given."""
-        return self.leaves[place] if place in self.leaves else flatten(self.bound[place])[0]
+        """The leaves of what a step is given; of lists that grow there are none to look at."""
+        if place in self.leaves:
+            return self.leaves[place]
+        return [] if self.plan.grows(self.bound[place]) else flatten(self.bound[place])[0]
 
     def firsts(self, place: Place) -> list[Any]:
         """What these are before the loop."""
@@ -290,9 +296,9 @@ class Heads:
         return now[storage] is not given
 
     def given(self, storage: Storage) -> TracedArray | None:
-        """What an allocation that a step is given is before the loop."""
-        for place in self.bound:
-            for head, first in zip(self.leaves_of(place), self.firsts(place), strict=True):
+        """What an allocation that stands for another one in a step is before the loop."""
+        for place, heads in self.leaves.items():
+            for head, first in zip(heads, self.firsts(place), strict=True):
                 if type(head) is TracedArray and head.storage is storage:
                     return as_traced(first)
         return None
