@@ -9,13 +9,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope, scope
 from pliant.core.types import Type
-from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnsupportedError
+from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnboundError, UnsupportedError
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.text import without_unknown
@@ -26,6 +26,8 @@ from pliant.ops.select import select
 E = TypeVar("E", bound=Exception)
 
 MARK = "__pliant_raised__"  # where a `raise` of the user has made an exception: text, since exceptions are pickled
+HIDDEN: Final = (UnsupportedError, TracedValueError, UnboundError)
+"""What NumPy and Python would not raise: no handler of the user's may see it."""
 _TRUTH = Kind(Type("bool"), is_scalar=True, is_weak=True)
 
 
@@ -116,11 +118,16 @@ def is_raised(error: BaseException) -> bool:
     return is_marked(error) and may_raise(error)
 
 
+def is_seen(error: Exception) -> bool:
+    """Whether a handler of the user's catches an error that leaves a block, and may see it."""
+    return catcher_of(type(error)) is not None and not isinstance(error, HIDDEN)
+
+
 def may_be_told(error: Exception) -> bool:
-    """The same of an exception that leaves a block for sure: whether it is one of the user's function, and not of what
-    tracing cannot do."""
+    """The same of an exception that leaves a block for sure: whether it is one of the user's function, or of NumPy's
+    that a handler catches, and not of what tracing cannot do."""
     if isinstance(error, PliantError):
-        return isinstance(error, IndexRangeError) and may_raise(error)
+        return (isinstance(error, IndexRangeError) or is_seen(error)) and may_raise(error)
     return is_raised(error) or (isinstance(error, LookupError) and may_raise(error))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -219,6 +220,109 @@ def loops_in_a_loop(x: Any) -> Any:
 LOOPS = [left_early, left_early_in_a_list, which_step, beyond_the_end, loops_in_a_loop]
 
 
+def shapes_in_one_branch(x: Any) -> Any:
+    try:
+        if x[0] > 0:
+            v = 1.0
+        else:
+            v = np.dot(x, np.ones(9))
+        return x * v
+    except ValueError:
+        return x + 7
+
+
+def shapes_in_a_conditional_expression(x: Any) -> Any:
+    y = x * 1
+    try:
+        y[1] = x[0] if x[1] > 0 else x.reshape(7)
+    except ValueError:
+        y[2] = 5.0
+    finally:
+        y[0] += 2.0
+    return y
+
+
+def shapes_in_a_function(x: Any) -> Any:
+    def shaped(v: Any) -> Any:
+        if v[0] > 0:
+            return v.sum()
+        return (v + np.ones(9)).sum()
+
+    try:
+        return shaped(x)
+    except ValueError:
+        return -10.0
+
+
+def shapes_in_steps(x: Any) -> Any:
+    total = 0.0
+    for v in x:
+        try:
+            if v > 0:
+                total = total + np.concatenate([x, np.ones((2, 2))]).sum()
+            total = total + v
+        except ValueError:
+            total = total * 2 + 1
+    return total
+
+
+def shapes_in_one_of_the_steps(x: Any) -> Any:
+    y = x.copy()
+    try:
+        for n in range(3):
+            y[n] = 5.0
+            if x[n] > 0:
+                y[:2] = np.ones(3)
+            y[n] += 1
+    except ValueError:
+        y[2] = -1.0
+    return y
+
+
+def shapes_in_steps_of_run_time(x: Any) -> Any:
+    try:
+        n = 0
+        while n < x[0] * 2:
+            n += 1
+            x.reshape(7)
+    except ValueError:
+        return 5.0
+    return 4.0
+
+
+def axes_dtypes_and_matrices(x: Any) -> Any:
+    try:
+        try:
+            if x[0] > 0:
+                x.sum(axis=5)
+            elif x[1] > 0:
+                x.astype(int).__iadd__(0.5)
+            if x[2] > 0:
+                np.linalg.inv(x)
+        except np.exceptions.AxisError:
+            return 1.0
+    except np.linalg.LinAlgError:
+        return 2.0
+    except TypeError:
+        return 3.0
+    return 4.0
+
+
+def shapes_suppressed(x: Any) -> Any:
+    y = 0.0
+    with suppress(ValueError):
+        if x[0] > 0 and x.reshape(7)[0] > 0:
+            y = 1.0
+        y = y + 2.0
+    return y
+
+
+OF_ONE_BRANCH = [
+    shapes_in_one_branch, shapes_in_a_conditional_expression, shapes_in_a_function, shapes_in_steps,
+    shapes_in_one_of_the_steps, shapes_in_steps_of_run_time, axes_dtypes_and_matrices, shapes_suppressed,
+]  # fmt: skip
+
+
 def what_is_left(f: Callable[[Any], Any], x: Any) -> Any:
     """What a call returns, or the built-in class and the text of what it raises."""
     try:
@@ -228,7 +332,7 @@ def what_is_left(f: Callable[[Any], Any], x: Any) -> Any:
         return kind.__name__, "" if isinstance(error, IndexError) else str(error)
 
 
-@pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [*ALL, *OF_ONE_BRANCH], ids=lambda f: f.__name__)
 def test_the_first_exception_is_raised_and_its_handler_runs(f: Callable[[Any], Any]) -> None:
     compiled = pliant.jit(f)
     for x in [*SIGNS, *SIGNS[::-1]]:
@@ -265,3 +369,10 @@ def test_numbers_of_exceptions_in_batches_and_derivatives() -> None:
     xs = np.arange(6.0).reshape(2, 3) - 1
     np.testing.assert_allclose(pliant.vmap(an_argument_of_a_helper)(xs), [an_argument_of_a_helper(x) for x in xs])
     np.testing.assert_allclose(pliant.grad(numbers_in_steps)(xs[1]), [-2.0, -2.0, -2.0])
+
+
+@pytest.mark.parametrize(
+    "f", [shapes_in_one_branch, shapes_in_steps, axes_dtypes_and_matrices], ids=lambda f: f.__name__
+)
+def test_what_one_branch_raises_for_sure_is_caught_in_batches(f: Callable[[Any], Any]) -> None:
+    np.testing.assert_allclose(pliant.vmap(f)(np.array(SIGNS)), [f(x) for x in SIGNS])

@@ -32,7 +32,7 @@ from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, failures_noted, may_be_told, numbers_of_failures, refused
+from pliant.frontend.failures import fail_if, failures_noted, is_seen, may_be_told, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection
@@ -176,7 +176,7 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     except Exception as error:
         if may_be_told(error):
             return Raised(error, block, cells, _said_and_raised() > before)
-        if isinstance(error, PliantError):
+        if isinstance(error, PliantError) and not is_seen(error):
             raise
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""

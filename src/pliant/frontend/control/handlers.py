@@ -11,17 +11,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, cast
 
-from pliant.errors import PliantError, TracedValueError, UnboundError, UnsupportedError
+from pliant.errors import PliantError
 from pliant.frontend.control.effects import only_once
 from pliant.frontend.control.region import in_loop
-from pliant.frontend.failures import Refusing, is_marked, refused
+from pliant.frontend.failures import HIDDEN, Refusing, is_marked, refused
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import current, is_tracing
-
-_HIDDEN: Final = (UnsupportedError, TracedValueError, UnboundError)
-"""What NumPy and Python would not raise."""
 
 
 def attempted(*caught: Callable[[], Any]) -> None:
@@ -61,7 +58,7 @@ def must_not_see(error: BaseException) -> None:
     """Raise an exception again that no handler of the user's may see."""
     if is_marked(error):
         return
-    if isinstance(error, _HIDDEN) or (in_loop() and isinstance(error, PliantError)):
+    if isinstance(error, HIDDEN) or (in_loop() and isinstance(error, PliantError)):
         raise error
     if in_loop():  # it may be one of what a step cannot do whose number is traced
         raise only_once(f"{type(error).__name__} is caught") from error
@@ -71,6 +68,6 @@ class Suppressed(contextlib.suppress):
     """`contextlib.suppress`."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        if is_tracing() and error is not None and not is_marked(error) and (in_loop() or isinstance(error, _HIDDEN)):
+        if is_tracing() and error is not None and not is_marked(error) and (in_loop() or isinstance(error, HIDDEN)):
             return False
         return cast("Any", super()).__exit__(kind, error, trace)
