@@ -115,3 +115,20 @@ def test_a_view_in_another_order_of_bytes_is_refused() -> None:
     swapped = np.dtype(float).newbyteorder()
     with pytest.raises(UnsupportedError, match="order of bytes"):
         pliant.jit(lambda x: x.view(swapped))(np.ones(3))
+
+
+SWAPPED = np.arange(1, 5).astype(np.dtype("f8").newbyteorder())
+
+
+@pytest.mark.parametrize("f", [
+    pliant.jit(lambda x: x.view(np.int64) + 0), pliant.jit(lambda x: x[1:].copy().view(np.uint8)),
+    pliant.jit(lambda x: x.view(np.float64)), pliant.vmap(lambda x: x.view(np.int64) + 0),
+    pliant.jit(lambda x: SWAPPED.view(np.int64) + x.astype(int)),
+])  # fmt: skip
+def test_a_view_of_an_array_in_another_order_of_bytes_is_refused(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"(?s)in another order of bytes.*newbyteorder"):
+        f(SWAPPED)
+
+
+def test_a_view_as_it_is_of_an_array_in_another_order_of_bytes() -> None:
+    np.testing.assert_array_equal(pliant.jit(lambda x: x.view()[1:] * 2)(SWAPPED), [4.0, 6.0, 8.0])

@@ -17,7 +17,9 @@ from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
+from pliant.frontend.kinds import is_array
 from pliant.frontend.strides import is_row_major, is_unsure, settled, sides_of
+from pliant.frontend.tracing import current
 from pliant.frontend.view import DTypeLens
 
 Method = Callable[..., Any]
@@ -110,11 +112,21 @@ def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
     if not np.dtype(cast("Any", dtype)).isnative:
         raise unsupported("a view in another order of bytes", "x.byteswap() before the call, or x.view(np.uint8)")
     to = short(dtype)
+    if _may_be_swapped():
+        hint = "x.astype(x.dtype.newbyteorder('=')), before the call, turns it over"
+        raise unsupported("a view as a dtype, in a function of arrays in another order of bytes", hint)
     if to == x.type.dtype:
         return shape.view(x)
     _check_view(x, itemsize(x.type.dtype), itemsize(to))
     lens = DTypeLens(x.type.dtype, to)
     return fresh(lens.get(x.value)) if x.is_scalar else shape.view(x, lens)
+
+
+def _may_be_swapped() -> bool:
+    """Whether an array may have another order of bytes than this machine: the program knows elements alone."""
+    trace = current().outermost
+    given = [*trace.arguments, *trace.met.values(), *[storage.source for storage in trace.captured.values()]]
+    return any([is_array(x) and not x.dtype.isnative for x in given])
 
 
 def _check_view(x: TracedArray, old: int, new: int) -> None:
