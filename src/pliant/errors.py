@@ -218,6 +218,15 @@ def failed(failure: str, code: int) -> PliantError:
     return kind(message.format(*known, code=code, count=code - 1), hint=hint.format(*known))
 
 
+def errors_of(failure: str) -> list[PliantError]:
+    """The errors of a name, for codes from 1 on, without the numbers that only these tell."""
+    name, *known = failure.split()
+    return [
+        kind(message.format(*known, code="…", count="…"), hint=hint.format(*known))
+        for kind, message, hint in FAILURES[name]
+    ]
+
+
 class MissingRuleError(PliantError, NotImplementedError):
     """A primitive was asked for a rule it does not have."""
 

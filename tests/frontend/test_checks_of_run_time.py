@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import PliantError
+from pliant.errors import IndexRangeError, PliantError, ShapeError
 
 ONES = np.ones(3)
 
@@ -261,3 +261,74 @@ def test_what_is_an_index_is_what_numpy_takes_for_one(f: Callable[[Any], Any], d
             pliant.jit(f)(i)
     else:
         np.testing.assert_array_equal(pliant.jit(f)(i), wanted)
+
+
+def one_of_two_lengths(x: Any) -> Any:
+    z = np.zeros(3)
+    z[:] = np.ones(2) if x[0] < 0 else np.ones(3)
+    return z
+
+
+def selected_and_assigned(x: Any) -> Any:
+    z = x.copy()
+    z[x > 0] = np.array([5.0, 7.0])
+    return z
+
+
+CAUGHT: dict[str, Callable[[Any], Any]] = {
+    "lengths": one_of_two_lengths,
+    "lengths of operands": lambda x: x + (np.ones(2) if x[0] < 0 else np.ones(3)),
+    "assigned": selected_and_assigned,
+    "selected": lambda x: (x[x > 0] + np.ones(2)).sum(),
+    "two selections": lambda x: (x[x > 0.5] * x[x < 1.5]).sum(),
+    "choose": lambda x: np.choose(x[:2].astype(int), [1.0, 2.0]),
+    "bincount": lambda x: np.bincount(x.astype(int), minlength=3),
+    "average": lambda x: np.average(x, weights=x),
+    "only NaN": lambda x: np.nanargmax(np.log(x)),
+    "unravel_index": lambda x: np.unravel_index(x.sum().astype(int), (2, 2))[0],
+}
+NUMBERS = [[1.0, 1, 1], [1.0, 1, 0], [1.0, 2, 0], [-1.0, -1, -1], [2.0, 2, 2], [1.0, 1, -2]]
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in log:RuntimeWarning")
+@pytest.mark.parametrize("f", CAUGHT.values(), ids=CAUGHT)
+def test_what_is_refused_is_caught(f: Callable[[Any], Any]) -> None:
+    def caught(x: Any) -> Any:
+        try:
+            y = np.sum(f(x))
+        except (ValueError, ZeroDivisionError):
+            y = -9.0
+        return y
+
+    xs = np.array(NUMBERS)
+    expected = [caught(x) for x in xs]
+    for backend in ("llvm", "reference"):
+        compiled = pliant.jit(caught, backend=backend)
+        np.testing.assert_array_equal([compiled(x) for x in xs], expected)
+    np.testing.assert_array_equal(pliant.vmap(caught)(xs), expected)
+    assert {-9.0} < {*expected}
+
+
+@pytest.mark.parametrize("f", [CAUGHT["selected"], lambda x: x[x > 0] * x[x < 0]], ids=["an array", "two selections"])
+def test_no_handler_sees_that_one_element_is_not_broadcast(f: Callable[[Any], Any]) -> None:
+    def caught(x: Any) -> Any:
+        try:
+            y = np.sum(f(x))
+        except ValueError:
+            y = -9.0
+        return y
+
+    with pytest.raises(ShapeError, match="operands could not be broadcast together"):
+        pliant.jit(caught)(np.array([1.0, -1.0, -1.0]))
+
+
+def test_no_handler_sees_that_there_are_too_few_bins() -> None:
+    def caught(x: Any) -> Any:
+        try:
+            y = np.bincount(x, minlength=3)[0]
+        except Exception:
+            y = -9
+        return y
+
+    with pytest.raises(IndexRangeError, match="an element is not below minlength=3"):
+        pliant.jit(caught)(np.array([1, 3]))

@@ -15,12 +15,15 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope, scope
 from pliant.core.types import Type
-from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnboundError, UnsupportedError
+from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnboundError, UnsupportedError, errors_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.text import without_unknown
 from pliant.frontend.tracing import Storage, Trace, current, is_tracing
-from pliant.ops.compare import equal
+from pliant.ops.bits import logical_and, logical_not
+from pliant.ops.compare import equal, greater
+from pliant.ops.ensure import ensure
+from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
 
 E = TypeVar("E", bound=Exception)
@@ -134,6 +137,22 @@ def may_be_told(error: Exception) -> bool:
 def can_fail() -> bool:
     """Whether it can be told here at run time that the call has failed."""
     return not current().outermost.catchers and current_scope() is current().scope
+
+
+def ensured(x: Value, code: Value, failure: str, *, ours: Value | None = None) -> Value:
+    """x; where a code is not 0, the error of that name and code, or what a handler of the user's does about it.
+
+    The codes are not negative. ours: where only Pliant takes it for an error, which no handler sees.
+    """
+    errors = errors_of(failure)
+    for n, error in enumerate(errors, 1):
+        catcher = catcher_of(type(error))
+        if catcher is not None:
+            holds = greater(code, const(n - 1, "i64")) if n == len(errors) else equal(code, const(n, "i64"))
+            holds = holds if ours is None else logical_and(holds, logical_not(ours))
+            catcher.note(reduce_or(holds, tuple(range(holds.type.rank))), error)
+            code = select(holds, const(0, "i64"), code)
+    return ensure(x, code, failure)
 
 
 def fail_if(condition: Value, error: BaseException) -> None:

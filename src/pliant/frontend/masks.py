@@ -13,6 +13,7 @@ from pliant.errors import ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded, extents_of, filled
 from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
+from pliant.frontend.failures import ensured
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
 from pliant.frontend.kinds import is_of
 from pliant.frontend.listed import positions
@@ -22,7 +23,6 @@ from pliant.frontend.sizes import Size
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import add
-from pliant.ops.ensure import ensure
 from pliant.ops.index import gather
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, permute, reshape
@@ -126,7 +126,7 @@ def _dealt(mask: Value, y: Bounded, x: Value, axis: int) -> Value:
     shape = rows.whole.shape[0], *rows.whole.shape[1 : axis + 1], *x.shape[axis + rank :]
     row = broadcast_value(stored(filled(rows, 0), x.dtype), shape)
     flat = logical_and(reshape(mask, (mask.type.size,)), broadcast(logical_not(is_one), (mask.type.size,), ()))
-    order = ensure(select(flat, ranks(mask), none), code, "assigned_some")
+    order = ensured(select(flat, ranks(mask), none), code, "assigned_some")
     return _placed(reshape(gather(row, order), (*mask.shape, *shape[1:])), rank, axis)
 
 

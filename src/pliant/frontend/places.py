@@ -14,13 +14,13 @@ from pliant.errors import NOWHERE, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.bounded import Bounded, bounded, common_extents, extents_of, filled, operand, padded, whole_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value
+from pliant.frontend.failures import ensured
 from pliant.frontend.keys import Key, index_error, items_of, parse, result_order, spans, wrapped
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.view import PermuteLens, SliceLens
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import equal, minimum
 from pliant.ops.elementwise import add
-from pliant.ops.ensure import ensure
 from pliant.ops.index import ScatterSet
 from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
@@ -121,7 +121,7 @@ def _repeated(k: Any, axis: int, n: Any, limit: int) -> Any:
     fits = logical_or(is_one, equal(count, size_of(n).value))
     last = const(max(whole.shape[axis] - 1, 0), "i64")
     place = select(is_one, const(0, "i64"), minimum(iota(limit), last))
-    place = ensure(place, select(fits, const(0, "i64"), add(count, one)), "places")
+    place = ensured(place, select(fits, const(0, "i64"), add(count, one)), "places")
     extents = [*own]
     extents[axis] = n
     return bounded(xp.take(whole, fresh(place, is_array=True), axis), extents)

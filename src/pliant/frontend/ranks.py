@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pliant.core.ir import Value, const
+from pliant.frontend.failures import ensured
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import add, convert, sub
-from pliant.ops.ensure import ensure
 from pliant.ops.index import gather
 from pliant.ops.positions import positions
 from pliant.ops.reduce import reduce_sum
@@ -41,7 +41,8 @@ def dealt(mask: Value, values: Value, failure: str = "assigned") -> Value:
     m, n = values.shape[0], count(mask)
     flat = reshape(mask, (mask.type.size,))
     code = select(equal(n, const(m, "i64")), const(0, "i64"), add(n, 1))
-    order = ensure(select(flat, ranks(mask), const(0, "i64")), code, f"{failure} {m}")
+    broadcasts = equal(n, const(1, "i64")) if failure == "operands" else None
+    order = ensured(select(flat, ranks(mask), const(0, "i64")), code, f"{failure} {m}", ours=broadcasts)
     found = gather(values if m else _stand_in(flat, values), order)
     return reshape(found, (*mask.shape, *values.shape[1:]))
 

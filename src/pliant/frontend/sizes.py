@@ -16,16 +16,18 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, Values, const
 from pliant.core.origin import here
-from pliant.errors import NOWHERE, DTypeError
+from pliant.errors import NOWHERE, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.counts import counted
+from pliant.frontend.failures import catcher_of, ensured
 from pliant.frontend.limits import most_of, ordered
 from pliant.frontend.tracing import current, thread
 from pliant.ops import compare
+from pliant.ops.bits import logical_or
 from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
-from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
+from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub, convert
 from pliant.ops.ensure import Ensure
 from pliant.ops.reduce import Argmax, Argmin, ReduceSum
 from pliant.ops.rounding import FloorDivide, Remainder, floor_divide
@@ -370,7 +372,14 @@ def agreed(a: Size, b: Size) -> Size | None:
     low, high = (a - b).range
     if (low is not None and low > 0) or (high is not None and high < 0):
         return None
-    return a if a == b else _atom(Agree()(a.value, b.value))
+    if a == b:
+        return a
+    x, y = a.value, b.value
+    if catcher_of(ShapeError) is None:
+        return _atom(Agree()(x, y))
+    one = const(1, INT)
+    broadcasts = logical_or(compare.equal(x, one), compare.equal(y, one))
+    return _atom(ensured(x, convert(compare.not_equal(x, y), INT), Agree.failure, ours=broadcasts))
 
 
 def divided(a: Size, divisor: int) -> Size:

@@ -14,8 +14,8 @@ from pliant.core.types import DTYPES
 from pliant.errors import DomainError, DTypeError, IndexRangeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, short, value_of
+from pliant.frontend.failures import ensured
 from pliant.ops.elementwise import convert
-from pliant.ops.ensure import ensure
 from pliant.ops.reduce import reduce_or
 
 xp: Any = np
@@ -177,7 +177,7 @@ def unless(bad: Any, x: TracedArray, failure: str) -> TracedArray:
     """An array; at run time the error of that name if something holds anywhere."""
     mask = as_traced(bad).value
     code = convert(reduce_or(mask, tuple(range(mask.type.rank))) if mask.shape else mask, "i64")
-    return fresh(ensure(x.value, code, failure), is_array=not x.is_scalar)
+    return fresh(ensured(x.value, code, failure), is_array=not x.is_scalar)
 
 
 def index_value(x: Any, call: Callable[[Any], Any]) -> Value:

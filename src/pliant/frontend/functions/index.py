@@ -25,6 +25,7 @@ from pliant.frontend.convert import (
     value_of,
     with_type,
 )
+from pliant.frontend.failures import ensured
 from pliant.frontend.functions.common import (
     NO_VALUE,
     array_of,
@@ -46,7 +47,6 @@ from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranks import repeated
 from pliant.ops import bits, compare, rounding
 from pliant.ops.elementwise import convert
-from pliant.ops.ensure import ensure
 from pliant.ops.index import put_along, take_along, wrap
 from pliant.ops.select import select as choice
 from pliant.ops.shape import reshape as laid_out
@@ -97,7 +97,7 @@ def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
 
 def within(i: Value, n: int, failure: str) -> Value:
     """Integers; the error of that name where one is not among 0, 1, …, n - 1."""
-    return ensure(i, _outside(i, n), failure)
+    return ensured(i, _outside(i, n), failure)
 
 
 def _outside(i: Value, n: int) -> Value:
@@ -157,7 +157,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         test = broadcast_value(compare.equal(which, const(number, "i64")), shape)
         made = choice(test, broadcast_value(values[number], shape), made)
     if mode == "raise":
-        made = ensure(made, broadcast_value(_outside(which, len(options)), shape), "choice")
+        made = ensured(made, broadcast_value(_outside(which, len(options)), shape), "choice")
     return store_out(made, out, "np.choose")
 
 

@@ -14,6 +14,7 @@ from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, value_of
+from pliant.frontend.failures import ensured
 from pliant.frontend.functions.common import (
     array_of,
     index_value,
@@ -29,7 +30,6 @@ from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
 from pliant.ops.cond import Cond
-from pliant.ops.ensure import ensure
 from pliant.ops.index import gather, scatter_add, scatter_set
 from pliant.ops.reduce import reduce_max, reduce_min, reduce_or
 from pliant.ops.select import select
@@ -289,9 +289,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
     code = select(compare.less(i, zero), one, select(compare.less(i, const(n, "i64")), zero, two))
     amounts = const(1, "i64") if is_count else _amounts(weights)
     none = broadcast(const(0, amounts.dtype), (n,), ())
-    return fresh(
-        scatter_add(none, (ensure(i, code, f"bincount {n}"),), broadcast_value(amounts, i.shape)), is_array=True
-    )
+    bin_ = ensured(i, code, f"bincount {n}", ours=compare.equal(code, two))
+    return fresh(scatter_add(none, (bin_,), broadcast_value(amounts, i.shape)), is_array=True)
 
 
 def _amounts(weights: Any) -> Value:

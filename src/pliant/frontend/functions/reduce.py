@@ -25,6 +25,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
+from pliant.frontend.failures import ensured
 from pliant.frontend.functions import complex_order
 from pliant.frontend.functions.common import NO_VALUE, array_of, check_out, inexact, store_out, unsupported, widened
 from pliant.frontend.functions.ufuncs import UFUNCS
@@ -33,7 +34,6 @@ from pliant.ops import reduce as folds
 from pliant.ops.bits import truth
 from pliant.ops.complex import imag, real
 from pliant.ops.custom import stop_gradient
-from pliant.ops.ensure import ensure
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, permute, reshape, slice_axis
 
@@ -249,7 +249,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         wide = broadcast(permute(wide, order), x.shape, tuple(sorted(axes)))
     total = folds.reduce_sum(wide, axes)
     is_nothing = compare.equal(total, const(0, total.dtype))
-    total = ensure(total, elementwise.convert(is_nothing, "i64"), "weights")
+    total = ensured(total, elementwise.convert(is_nothing, "i64"), "weights")
     top = folds.reduce_sum(elementwise.mul(value_of(x, dtype), wide), axes)
     y = fresh(kept(elementwise.div(top, total), x.shape, axes, keepdims))
     return (y, fresh(kept(total, x.shape, axes, keepdims))) if returned else y

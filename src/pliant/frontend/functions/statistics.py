@@ -21,12 +21,12 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
+from pliant.frontend.failures import ensured
 from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, unsupported, xp
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import reduce as folds
 from pliant.ops.complex import real
-from pliant.ops.ensure import ensure
 from pliant.ops.length import length
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -144,7 +144,7 @@ def _nan_arg(name: str, arg: Callable[..., Any], fill: float) -> Callable[..., A
             return arg(x, axis, out, keepdims=keepdims)
         place = arg(without_nan(x, fill), axis, keepdims=keepdims).value
         is_nothing = xp.logical_not(xp.any(is_there(x), axis, keepdims=keepdims)).value
-        made = ensure(place, elementwise.convert(is_nothing, "i64"), "only_nan")
+        made = ensured(place, elementwise.convert(is_nothing, "i64"), "only_nan")
         return store_out(made, out, f"np.{name}", casting="unsafe")
 
     found.__name__ = name
@@ -227,7 +227,7 @@ def _weights(name: str, given: Any, n: int) -> Any:
     floats = w.astype(np.float64)
     is_split = xp.not_equal(floats, xp.around(floats)) if name == "fweights" else False
     code = xp.where(is_split, 1, xp.where(floats < 0, 2, 0))
-    return fresh(ensure(floats.value, value_of(code, "i64"), f"observations {name}"), is_array=True)
+    return fresh(ensured(floats.value, value_of(code, "i64"), f"observations {name}"), is_array=True)
 
 
 def _squeezed(made: TracedArray) -> Any:
