@@ -317,9 +317,70 @@ def shapes_suppressed(x: Any) -> Any:
     return y
 
 
+def read_before_its_shape(x: Any) -> Any:
+    y = np.zeros((2, 4))
+    try:
+        y[2 * np.int64(x[0])] = x
+    except IndexError:
+        y[0] = 5.0
+    except ValueError:
+        y[1] = 6.0
+    return y
+
+
+def read_before_another(x: Any) -> Any:
+    try:
+        return x[3 * np.int64(x[0])] + [].pop() if x[1] > 0 else x[3] + {}["k"]
+    except IndexError:
+        return 3.0
+    except KeyError:
+        return 4.0
+
+
+def one_caught_before_one_for_sure(x: Any) -> Any:
+    y = 1.0
+    try:
+        y = 2.0
+        if x[0] > 0:
+            raise KeyError("k")
+        raise ValueError("v")
+    except KeyError:
+        y = y * 3
+    return y
+
+
+def sure_in_a_function(x: Any) -> Any:
+    def found(v: Any) -> Any:
+        if v > 0:
+            raise KeyError("k")
+        return x.reshape(7)
+
+    try:
+        found(x[0])
+        return 2.0
+    except KeyError:
+        return 1.0
+    except ValueError:
+        return 0.0
+
+
+def sure_where_nothing_catches(x: Any) -> Any:
+    def found(v: Any) -> Any:
+        if v > 0:
+            raise KeyError("k")
+        raise ValueError("v")
+
+    try:
+        return found(x[0])
+    except KeyError:
+        return 1.0
+
+
 OF_ONE_BRANCH = [
     shapes_in_one_branch, shapes_in_a_conditional_expression, shapes_in_a_function, shapes_in_steps,
     shapes_in_one_of_the_steps, shapes_in_steps_of_run_time, axes_dtypes_and_matrices, shapes_suppressed,
+    read_before_its_shape, read_before_another, one_caught_before_one_for_sure, sure_in_a_function,
+    sure_where_nothing_catches,
 ]  # fmt: skip
 
 

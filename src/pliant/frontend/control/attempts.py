@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.ir import Node, Value, Values, const
+from pliant.errors import PliantError
 from pliant.frontend.control.branch import Block, joined
 from pliant.frontend.control.handlers import kinds_of, must_not_see
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.region import CHANGED, Place, Region, cells_of, region, regions_from
 from pliant.frontend.control.remade import with_numbers_of_here
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
-from pliant.frontend.failures import Catcher, noted, numbers_of_failures, refused
+from pliant.frontend.failures import HIDDEN, Catcher, is_marked, noted, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import Storage, current, is_tracing
 from pliant.ops.bits import logical_and
@@ -142,9 +143,11 @@ def attempt(
     def run(n: int) -> Signal | None:
         if n == len(statements):
             return orelse() if orelse is not None else None
-        number, errors = _tried(statements[n], kinds)
+        number, errors, is_sure = _tried(statements[n], kinds)
         if number is None:
-            return surely(statements[n]) if errors else after(statements[n](), n + 1)
+            return surely(statements[n]) if is_sure else after(statements[n](), n + 1)
+        if is_sure:
+            return failed(number, errors, 1)
         return joined(_is(number, 0), lambda: going_on(n), lambda: failed(number, errors, 1), cells)
 
     def going_on(n: int) -> Signal | None:
@@ -177,26 +180,38 @@ def _is(number: Value, n: int) -> Any:
     return with_kind(equal(number, const(n, "i64")), TRUTH)
 
 
-def _tried(block: Block, kinds: Kinds) -> tuple[Value | None, list[BaseException]]:
-    """The number of the exception that a statement raises at run time, and these; without a number one that it raises
-    for sure, or none."""
+def _tried(block: Block, kinds: Kinds) -> tuple[Value | None, list[BaseException], bool]:
+    """The number of the exception that a statement raises at run time, these, and whether it raises one for sure;
+    without a number if that is the only one, or there is none."""
+    is_sure = False
     with _taken_back(block) as names, region() as made:
         catcher = Counting(kinds, made, names)
-        try:
-            with _catching(catcher):
+        with _catching(catcher):
+            try:
                 block()
-        except Exception as error:
-            if not isinstance(error, kinds):
-                raise
-            must_not_see(error)
-            if catcher.errors or hasattr(error, CHANGED):
-                raise refused(error) from error
-            return None, [error]
+            except Exception as error:
+                is_sure = _is_last(error, catcher)
+            if not catcher.errors:
+                return None, [], is_sure
         number = catcher.number.value
-    if not catcher.errors:
-        return None, []
     free = made.free([number])
-    return replaced(made.function("attempt", (), [number], free), _as_it_is)(*free)[0], catcher.errors
+    return replaced(made.function("attempt", (), [number], free), _as_it_is)(*free)[0], catcher.errors, is_sure
+
+
+def _is_last(error: Exception, catcher: Counting) -> bool:
+    """Whether a handler catches what a statement raises for sure, noted after what it may have raised before. What
+    none catches is raised again, here or where nothing was raised before."""
+    if not isinstance(error, catcher.kinds):
+        is_numpys = isinstance(error, PliantError | LookupError) and not isinstance(error, HIDDEN)
+        if catcher.errors and (is_numpys or is_marked(error)):
+            return False
+        raise error
+    must_not_see(error)
+    if hasattr(error, CHANGED):
+        raise refused(error) from error
+    if catcher.errors:
+        catcher.note(const(True, "bool"), error)
+    return True
 
 
 def _as_it_is(node: Node, args: Values) -> None:
