@@ -123,3 +123,32 @@ def test_integers_that_no_integer_holds_are_refused_with_the_line() -> None:
         pliant.jit(follows)(np.int64(3), links)
     assert "while links[place] != 0:" in str(caught.value)
     assert "np.int64(x)" in str(caught.value)
+
+
+def test_a_python_number_beside_an_element_that_cannot_be_it() -> None:
+    def total(y: Any) -> Any:
+        found = 0.0
+        for v in y:
+            if v:
+                v = -1
+            found = found + v
+        return found
+
+    ys = np.array([[1, 9, 4], [1, 2, 0], [0, 0, 0]], np.uint8)
+    np.testing.assert_array_equal(pliant.vmap(total)(ys), [total(y) for y in ys])
+    np.testing.assert_array_equal([pliant.jit(total)(y) for y in ys], [total(y) for y in ys])
+
+
+@pytest.mark.parametrize("other", [-1, 256])
+def test_an_element_or_a_number_that_cannot_be_one_is_refused_where_it_is_used(other: int) -> None:
+    def last(y: Any) -> Any:
+        found = other
+        for v in y:
+            if v > 3:
+                found = v
+        return found
+
+    ys = np.array([[1, 9, 4], [1, 2, 0]], np.uint8)
+    assert [pliant.jit(last)(y) for y in ys] == [4, other]
+    with pytest.raises(UnboundError, match=r"(?s)found is u8\[\] after one branch and i64\[\] .*as by np.int64"):
+        pliant.vmap(last)(ys)

@@ -19,7 +19,7 @@ from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.joinednames import name_by_ways, name_of_two
-from pliant.frontend.control.joinednumbers import number_of_two
+from pliant.frontend.control.joinednumbers import has_room, number_of_two
 from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_own, keep, unflatten
@@ -192,7 +192,7 @@ class Join:
     def numbers(self, x: TracedArray, y: TracedArray, what: str) -> Recipe | Unbound:
         """A number, or an array of its own, that is one of two."""
         kind = kind_of(x).joined(kind_of(y))
-        if kind is None:
+        if kind is None or not (has_room(kind, x) and has_room(kind, y)):
             return self.differs(x, y, what)(())
         return number_of_two(self, x, y, kind, self.slot(*self.converted(x, y, kind)))
 

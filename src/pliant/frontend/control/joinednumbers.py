@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from pliant.core.ir import Value, Values
+from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.moved import Recipe
@@ -35,6 +38,14 @@ def number_of_two(join: Sides, x: TracedArray, y: TracedArray, kind: Kind, n: in
         return number
 
     return made
+
+
+def has_room(kind: Kind, x: TracedArray) -> bool:
+    """Whether a number can be of a kind: not one of Python's that its dtype does not have, as -1 beside a uint8."""
+    if not x.is_weak or x.concrete is None or x.type.kind != "i" or kind.type.kind not in "iu":
+        return True
+    limits = np.iinfo(DTYPES[kind.type.dtype])
+    return bool(limits.min <= int(x.concrete) <= limits.max)
 
 
 def _extremes(join: Sides, x: TracedArray, y: TracedArray) -> tuple[int | None, int | None]:
