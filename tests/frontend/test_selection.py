@@ -73,3 +73,74 @@ def test_a_product_with_anything_else_needs_as_many_elements() -> None:
         assert_allclose(pliant.jit(f)(X, np.arange(count)), f(X, np.arange(count)))
         with pytest.raises(pliant.errors.ShapeError, match="differ"):
             pliant.jit(f)(X, np.arange(count + 1))
+
+
+Z = np.array([1 + 1j, -2, 3 + 2j])
+PARTS_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "real +=": lambda w: setattr(w, "real", w.real + 1),
+    "imag": lambda w: setattr(w, "imag", 0),
+    "imag of real": lambda w: setattr(w, "imag", w.real),
+    "real of one for each": lambda w: setattr(w, "real", np.arange(w.size) + 5.0),
+    "flat": lambda w: setattr(w, "flat", 7),
+    "shape": lambda w: setattr(w, "shape", (-1, 1)),
+    "real of a part": lambda w: setattr(w[:1], "real", 7),
+    "real of a complex number": lambda w: setattr(w, "real", 4 + 1j),
+    "real of a complex selection": lambda w: setattr(w, "real", w),
+}
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "selection": lambda z: z[z.real > 0],
+    "unique": np.unique,
+    "columns": lambda z: np.stack([z, 2 * z])[:, z.real > 0],
+    "real parts": lambda z: z.real[z.real > 0],
+    "array": lambda z: z * 2,
+}
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS.keys())
+@pytest.mark.parametrize("put", PARTS_WRITTEN.values(), ids=PARTS_WRITTEN.keys())
+def test_parts_of_a_selection_are_written_as_those_of_an_array(
+    put: Callable[[Any], Any], maker: Callable[[Any], Any]
+) -> None:
+    def f(z: Any) -> Any:
+        w = maker(z)
+        same = w
+        put(w)
+        return same
+
+    try:
+        expected = f(Z.copy())
+    except (AttributeError, TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            pliant.jit(f)(Z.copy())
+        return
+    made = pliant.jit(f)(Z.copy())
+    assert made.dtype == expected.dtype
+    np.testing.assert_array_equal(made, expected)
+
+
+def test_parts_of_a_selection_are_updated_in_loops_and_branches() -> None:
+    def f(z: Any) -> Any:
+        for k in range(8):
+            w = z[z.real > 0]
+            w.real += k
+            if z[0].real > 3:
+                w.imag *= 2
+            z[z.real > 0] = w
+        return z
+
+    np.testing.assert_array_equal(pliant.jit(f)(Z.copy()), f(Z.copy()))
+
+
+@pytest.mark.parametrize("maker", [lambda x: x[x > 0], np.unique], ids=["selection", "unique"])
+def test_an_imaginary_part_of_real_elements_cannot_be_written(maker: Callable[[Any], Any]) -> None:
+    def put(x: Any) -> None:
+        maker(x).imag = 1
+
+    def add(x: Any) -> None:
+        maker(x).imag += 1
+
+    with pytest.raises(pliant.errors.DTypeError, match=r"f64\[.* ≤ 4\] has no imaginary part to set\n.*\n.*imag = 1"):
+        pliant.jit(put)(X.copy())
+    with pytest.raises(pliant.errors.ReadOnlyError, match=r"the imaginary part of f64\[4\]\n.*\n.*imag \+= 1"):
+        pliant.jit(add)(X.copy())

@@ -289,11 +289,7 @@ class TracedArray(Shown):
 
     @real.setter
     def real(self, y: Any) -> None:
-        if isinstance(y, bool | int | float) and not isinstance(y, np.generic):
-            y = fresh_concrete(np.asarray(y))
-        elif type(y) is TracedArray and y.is_weak:
-            y = TracedArray(y.storage, y.lenses)  # cast as an array is
-        self.real[...] = y
+        self.real[...] = not_weak(y)
 
     @property
     def imag(self) -> Any:
@@ -408,6 +404,13 @@ def _read_only(storage: Storage) -> ReadOnlyError:
         f"{message}: a loop or a branch has copied this array, which Python would have under two names",
         hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
     ).needing(*storage.causes)
+
+
+def not_weak(y: Any) -> Any:
+    """What is written, a Python number as an array: it is cast as that is, whether it fits or not."""
+    if isinstance(y, bool | int | float | complex) and not isinstance(y, np.generic):
+        return fresh_concrete(np.asarray(y))
+    return TracedArray(y.storage, y.lenses) if type(y) is TracedArray and y.is_weak else y
 
 
 def weak_kind(x: TracedArray) -> type:

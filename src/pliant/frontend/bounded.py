@@ -20,7 +20,7 @@ from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, PliantError, ShapeError, TracedValueError, UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, not_weak
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
 from pliant.frontend.kinds import as_tuple
@@ -80,6 +80,10 @@ class Bounded(Shown):
         """Extent of each axis, those known only at run time as traced integers."""
         return tuple([traced(n) if isinstance(n, Size) else n for n in self.extents])
 
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        raise self.refused("x.shape = …")
+
     @property
     def size(self) -> Any:
         """Number of elements, a traced integer."""
@@ -89,6 +93,35 @@ class Bounded(Shown):
     def T(self) -> Any:
         """The transposed view."""
         return np.transpose(cast("Any", self))
+
+    @property
+    def real(self) -> Any:
+        """The real part: a view of a complex array, the array itself otherwise."""
+        return Bounded(self.whole.real, self.extents)
+
+    @real.setter
+    def real(self, y: Any) -> None:
+        self.real[...] = not_weak(y)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part: a view of a complex array, read-only zeros otherwise."""
+        return Bounded(self.whole.imag, self.extents)
+
+    @imag.setter
+    def imag(self, y: Any) -> None:
+        if self.whole.type.kind != "c":
+            raise DTypeError(f"{self.text} has no imaginary part to set").at(("here", here()))
+        self.imag[...] = not_weak(y)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in row-major order, once it is known how many there are."""
+        raise self.refused("x.flat")
+
+    @flat.setter
+    def flat(self, y: Any) -> None:
+        raise self.refused("x.flat = …")
 
     def pliant_text(self, conversion: str, spec: str) -> str:
         if not is_tracing():
@@ -154,8 +187,6 @@ class Bounded(Shown):
         found = self.methods.get(name)
         if found is not None:
             return partial(self._called, f".{name}", found, self)
-        if name in ("real", "imag"):
-            return Bounded(getattr(self.whole, name), self.extents)
         if name.startswith("__"):
             raise AttributeError(name)
         if not hasattr(np.ndarray, name):

@@ -182,6 +182,12 @@ class Selection(Shown):
             raise AttributeError(name)
         return getattr(self.listed, name)
 
+    def __setattr__(self, name: str, y: Any) -> None:
+        if name in self.__slots__:
+            object.__setattr__(self, name, y)
+        else:
+            setattr(self.listed, name, all_listed(y))
+
     def _reduction(self, name: str, *args: Any, **options: Any) -> Any:
         if len(args) > 1 or options.keys() - OPTIONS or not self.is_spread:
             return getattr(self.listed, name)(*args, **options)

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.core.data import frozen
 from pliant.core.ir import Value, operators
+from pliant.core.origin import here
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
 from pliant.ops.bitcast import are_parts, bitcast, viewed
@@ -210,7 +211,7 @@ class ImagLens(Lens):
     def put(self, whole: Value, part: Value) -> Value:
         if whole.type.kind != "c":
             message = f"assignment destination is read-only: it is the imaginary part of {whole.type}"
-            raise ReadOnlyError(message, hint="copy it first")
+            raise ReadOnlyError(message, hint="copy it first").at(("written here", here()))
         return Complex()(real(whole), part)
 
 
@@ -254,7 +255,7 @@ class ReadOnlyLens(Lens):
 
     def put(self, whole: Value, part: Value) -> Value:
         message = f"assignment destination is read-only: it is the result of {self.name}"
-        raise ReadOnlyError(message, hint="copy it first")
+        raise ReadOnlyError(message, hint="copy it first").at(("written here", here()))
 
 
 def read_only(name: str) -> ReadOnlyLens:
