@@ -23,10 +23,11 @@ from pliant.errors import DTypeError, PliantError, ShapeError, TracedValueError,
 from pliant.frontend.array import TracedArray, fresh, not_weak
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
+from pliant.frontend.strides import unsure_order
 from pliant.frontend.text import Number, Shown, noted
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_and
@@ -142,7 +143,7 @@ class Bounded(Shown):
         if any([hasattr(x.__class__, "listed") for x in args]):  # a selection says what a function of both is
             return NotImplemented
         out = options.pop("out", None)
-        made = self._of_ufunc(ufunc, method, args, options)
+        made = _laid_out(self._of_ufunc(ufunc, method, args, options), args)
         if out is None:
             return made
         for target, y in zip(as_tuple(out), as_tuple(made), strict=True):
@@ -173,20 +174,12 @@ class Bounded(Shown):
         found = self.functions.get(func)
         if found is None:
             raise self.refused(f"np.{func.__name__}")
-        return self._called(f"np.{func.__name__}", found, *args, **options)
-
-    def _called(self, name: str, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
-        """What a function of a table makes; UnsupportedError if it does not have those arguments."""
-        try:
-            _signature(function).bind(*args, **options)
-        except TypeError as error:
-            raise self.refused(f"{name} with these arguments ({error})") from None
-        return function(*args, **options)
+        return _called(self, f"np.{func.__name__}", found, *args, **options)
 
     def __getattr__(self, name: str) -> Any:
         found = self.methods.get(name)
         if found is not None:
-            return partial(self._called, f".{name}", found, self)
+            return partial(_called, self, f".{name}", found, self)
         if name.startswith("__"):
             raise AttributeError(name)
         if not hasattr(np.ndarray, name):
@@ -290,6 +283,26 @@ def extents_of(x: Any) -> tuple[Extent, ...]:
 def whole_of(x: Any) -> TracedArray:
     """Anything array-like as an array of its greatest extents."""
     return x.whole if isinstance(x, Bounded) else as_traced(x)
+
+
+def _called(x: Bounded, name: str, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+    """What a function of a table makes; UnsupportedError if it does not have those arguments."""
+    try:
+        _signature(function).bind(*args, **options)
+    except TypeError as error:
+        raise x.refused(f"{name} with these arguments ({error})") from None
+    return _laid_out(function(*args, **options), (*args, *options.values()))
+
+
+def _laid_out(made: Any, args: Sequence[Any]) -> Any:
+    """What a function made, of which it is not known how NumPy lays it out if operands are not row-major."""
+    unsure_order(_wholes((made,)), _wholes(args))
+    return made
+
+
+def _wholes(xs: Sequence[Any]) -> list[Any]:
+    """Arrays of the greatest extents, in sequences too."""
+    return [_wholes(x) if is_sequence(x) else x.whole if isinstance(x, Bounded) else x for x in xs]
 
 
 def operand(x: Any) -> Any:

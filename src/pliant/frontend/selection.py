@@ -174,7 +174,7 @@ class Selection(Shown):
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
             return partial(self._reduction, name)
-        if name == "copy" and self.is_spread:
+        if name == "copy" and self.is_spread and not self.axis:  # else it would be laid out as this
             return lambda: self.like(self.whole)
         if name == "astype" and self.is_spread:
             return self._as_type

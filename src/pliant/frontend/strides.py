@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from pliant.core.ir import Values
 from pliant.core.types import itemsize
 from pliant.frontend.alias import StridedLens
 from pliant.frontend.array import TracedArray
@@ -24,6 +25,7 @@ from pliant.frontend.order import UNSURE, Later, settle
 from pliant.frontend.tracing import Storage
 from pliant.frontend.tracing import strides_of as array_strides
 from pliant.frontend.view import (
+    BlockLens,
     DiagonalLens,
     DTypeLens,
     DynamicLens,
@@ -93,8 +95,9 @@ def common_order(one: Any, other: Any) -> Any:
 
 
 def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
-    if isinstance(lens, SliceLens):
-        return lens.length, tuple(s * d for s, d in zip(strides, lens.step, strict=True))
+    if isinstance(lens, SliceLens | BlockLens):
+        most = lens.length if isinstance(lens, SliceLens) else lens.shape
+        return most, tuple(s * d for s, d in zip(strides, lens.step, strict=True))
     if isinstance(lens, WholeLens | StoppedLens):
         return shape, strides
     if isinstance(lens, DynamicLens):
@@ -346,9 +349,22 @@ def _as_laid_out(shape: Extents, made: Any) -> tuple[Any, ...] | None:
     return None if _agrees(shape, tuple(strides), contiguous(shape)) else tuple(strides)
 
 
-def separate(x: TracedArray, copy: TracedArray) -> TracedArray:
-    """`copy`, which NumPy may make as a view of x: from now on neither may be written while the other lives."""
+def unsure_order(made: Any, args: Sequence[Any]) -> Any:
+    """What a function made of operands, some of them not row-major, whose order of axes NumPy is not asked for."""
+    if has_order(args):
+        olds = [a.storage for a in _arrays(args)]
+        for m in _arrays(made if is_sequence(made) else (made,)):
+            if _has_axes(m) and not has_strides(m) and not any([m.storage is s for s in olds]):
+                m.storage.strides = UNSURE
+    return made
+
+
+def separate(x: TracedArray, copy: TracedArray, causes: Values = ()) -> TracedArray:
+    """`copy`, which NumPy may make as a view of x: from now on neither may be written while the other lives. causes:
+    numbers that would tell whether it does."""
     for side in sides_of(x):
         side.storage.twins += (weakref.ref(copy.storage),)
         copy.storage.twins += (weakref.ref(side.storage),)
+        side.storage.causes += causes
+    copy.storage.causes += causes
     return copy

@@ -50,7 +50,7 @@ class Storage:
     is_effect: bool = False  # state that a derivative leaves as its function does: of generators, of printing
     twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
     originals: tuple[Any, ...] = ()  # weak: of what this has copies; if they have other names, writes would be missed
-    causes: tuple[Value, ...] = ()  # numbers that it depends on of what it is a copy
+    causes: tuple[Value, ...] = ()  # numbers that it depends on of what it is, or may be, a copy
     is_stack: bool = False  # the rows of a list of arrays
 
     @classmethod
@@ -76,10 +76,14 @@ class Storage:
     def write(self, value: Value) -> None:
         """Replace the content; the trace that writes remembers what to undo."""
         if self.twins and any(twin() is not None for twin in self.twins):
-            raise UnsupportedError(
-                "this array was reshaped, or made by reshaping: NumPy decides by its strides whether both are one",
-                hint="copy it before the reshape, or write x.reshape(...).copy()",
-            ).at(("written here", here()))
+            raise (
+                UnsupportedError(
+                    "this array was reshaped, or made by reshaping: NumPy decides by its strides whether both are one",
+                    hint="copy it before the reshape, or write x.reshape(...).copy()",
+                )
+                .at(("written here", here()))
+                .needing(*self.causes)
+            )
         current().journal.append((self, self.content, self.concrete, self.is_written))
         self.content, self.concrete, self.is_written, self.is_touched = value, None, True, True
         self.version += 1

@@ -27,7 +27,7 @@ from pliant.frontend.bounded import (
 )
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, short, value_of
 from pliant.frontend.functions.bounded_folds import repeated, stored
-from pliant.frontend.functions.common import NO_VALUE, only, xp
+from pliant.frontend.functions.common import NO_VALUE, one_of, only, xp
 from pliant.frontend.functions.reduce import is_given
 from pliant.frontend.functions.shape import moved_order, quarter_turns, rolled_order
 from pliant.frontend.kinds import as_tuple
@@ -118,7 +118,8 @@ def astype(a: Bounded, dtype: Any, **options: Any) -> Any:
 def reshape(a: Any, *shape: Any, order: str = "C") -> Any:
     """np.reshape of what has one axis, to that axis and others of one element."""
     to = as_tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
-    if to == (-1,):
+    one_of(("C", "F", "A"), order, "np.reshape: order")
+    if to == (-1,) and a.ndim > 1:
         return xp.ravel(a, order)
     if a.ndim != 1 or [n for n in to if type(n) is not int or n != 1] != [-1]:
         raise a.refused(f"np.reshape to {to}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final, cast
 
@@ -24,10 +25,11 @@ from pliant.frontend.bounded import (
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.functions.bounded import concatenate
 from pliant.frontend.functions.bounded_folds import at_least, stored
-from pliant.frontend.functions.common import only, xp
+from pliant.frontend.functions.common import one_of, only, xp
 from pliant.frontend.listed import listed
-from pliant.frontend.sizes import larger, size_of, traced
-from pliant.frontend.view import read_only
+from pliant.frontend.sizes import Size, larger, size_of, traced
+from pliant.frontend.strides import is_row_major, separate
+from pliant.frontend.view import ReshapeLens
 
 
 def _held(a: Any) -> Any:
@@ -115,18 +117,40 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, ou
 
 def flatten(a: Any, order: Any = "C") -> Any:
     """ndarray.flatten."""
-    if order == "F":
-        return flatten(a.T)
+    a = _turned(a, order)
+    if _are_rows(a):
+        return Bounded(fresh(xp.reshape(whole_of(a), -1).value, is_array=True), _length(a))
     mask = inside(extents_of(a), whole_of(a).shape)
-    return xp.copy(a) if a.ndim == 1 or mask is None else listed(whole_of(a), fresh(mask, is_array=True))
+    assert mask is not None
+    return listed(whole_of(a), fresh(mask, is_array=True))
 
 
 def ravel(a: Any, order: Any = "C") -> Any:
-    """np.ravel; of several axes a copy that may only be read, as it might be a view in NumPy."""
-    if a.ndim == 1:
-        return a
-    made = flatten(a, order)
-    return Bounded(view(whole_of(made), read_only("ravel")), extents_of(made))
+    """np.ravel: a view of rows that lie one after the other; else a copy, where NumPy might show a view if there is
+    one row, or none."""
+    a = _turned(a, order)
+    if _are_rows(a) and is_row_major(whole_of(a)):
+        return Bounded(view(a.whole, ReshapeLens((a.whole.size,))), _length(a))
+    made = flatten(a)
+    return Bounded(separate(whole_of(a), whole_of(made), a.atoms), extents_of(made))
+
+
+def _turned(a: Any, order: Any) -> Any:
+    """An array whose elements are, in row-major order, those of another one in an order that NumPy has."""
+    one_of(("C", "F", "A", "K"), order, "np.ravel: order")
+    if order in ("A", "K") and a.ndim > 1 and not is_row_major(whole_of(a)):
+        raise a.refused(f"np.ravel in order {order!r}")
+    return a.T if order == "F" else a
+
+
+def _are_rows(a: Any) -> bool:
+    """Whether all that is not known is how many rows there are: they are the first elements of the whole."""
+    return not any([isinstance(n, Size) for n in a.extents[1:]])
+
+
+def _length(a: Any) -> tuple[Size]:
+    """The extent of all rows in a line."""
+    return (size_of(a.extents[0]) * math.prod(a.extents[1:]),)
 
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {

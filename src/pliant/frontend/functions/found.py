@@ -66,7 +66,7 @@ def argwhere(a: Any) -> Any:
     if not mask.ndim:
         raise unsupported("np.argwhere of one number", "use if")
     places = along_axes(positions(mask), mask.shape)
-    rows = xp.stack([whole_of(p) for p in places], 1)
+    rows = xp.transpose(xp.stack([whole_of(p) for p in places]))  # an axis after the other, as NumPy lays them out
     return bounded(rows, (*extents_of(places[0]), mask.ndim))
 
 
