@@ -156,6 +156,7 @@ class OutOfMemoryError(PliantError, MemoryError):
 
 
 _ASSIGNED: Final = "NumPy boolean array indexing assignment cannot assign"
+_ONE: Final = "an extent that is 1 only at run time is not repeated, as NumPy's would be: index the element, as in x[n]"
 
 FAILURES: Final[Mapping[str, tuple[tuple[type[PliantError], str, str], ...]]] = {
     "integer": (
@@ -178,9 +179,9 @@ FAILURES: Final[Mapping[str, tuple[tuple[type[PliantError], str, str], ...]]] = 
         ),
     ),
     "extents": (
-        (ShapeError, "operands could not be broadcast together: their extents, known only at run time, differ", ""),
+        (ShapeError, "operands could not be broadcast together: their extents, known only at run time, differ", _ONE),
     ),
-    "operands": ((ShapeError, "operands could not be broadcast together with shapes ({count},) ({0},)", ""),),
+    "operands": ((ShapeError, "operands could not be broadcast together with shapes ({count},) ({0},)", _ONE),),
     "bincount": (
         (DomainError, "np.bincount: 'list' argument must have no negative elements", ""),
         (

@@ -209,6 +209,10 @@ def test_an_operand_of_another_number_of_elements_than_are_selected():
     raises_as_numpy(f, (ONES, MASK, np.ones(2)), (ONES, ~NONE, np.ones(2)), (ONES, NONE, np.ones(2)))
     with pytest.raises(ValueError, match=r"operands could not be broadcast together with shapes \(3,\) \(2,\)"):
         pliant.jit(f)(ONES.copy(), ~NONE, np.ones(2))
+    with pytest.raises(
+        ValueError, match=r"shapes \(1,\) \(3,\)(?s:.*)hint: an extent that is 1 only at run time is not"
+    ):
+        pliant.jit(f)(ONES.copy(), np.array([False, True, False]), ONES)
 
 
 @pytest.mark.parametrize("mask", [np.ones(4, bool), np.ones(2, bool), np.ones((3, 1), bool)], ids=str)

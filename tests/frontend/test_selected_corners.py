@@ -90,6 +90,14 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "bincount": (lambda x: np.bincount(x[x > 0], minlength=9), WHOLE),
     "interp of NaN in one sample": (lambda x: np.interp(x, x[:1], x[:1]), np.array([4, np.nan])),
     "no sections": (lambda x: np.array_split(some(x), 0), X),
+    "take, clipped": (
+        lambda x: (np.take(np.unique(x), [0, -3, 99], mode="clip"), some(x).take([[-1, 99]], mode="clip")),
+        X,
+    ),
+    "take, wrapped": (lambda x: (np.take(some(x), [-9, 7], mode="wrap"), np.take(rows(x), [5], 0, mode="wrap")), X),
+    "take of nothing, clipped": (lambda x: np.take(some(x), [0], mode="clip"), NOTHING),
+    "take of nothing, wrapped": (lambda x: np.take(some(x), [0], mode="wrap"), NOTHING),
+    "take in another mode": (lambda x: np.take(some(x), [0], mode="any"), X),  # type: ignore[call-overload]
     "vsplit of a line": (lambda x: np.vsplit(some(x), 2), X),
     "negative differences": (lambda x: np.diff(some(x), -1), X),
     "differences of bools": (lambda x: np.diff(some(x) > 1), X),

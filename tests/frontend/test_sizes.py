@@ -367,7 +367,7 @@ def test_extents_that_agree_at_run_time_are_fine() -> None:
 
 
 ERRORS = [
-    (lambda x, y, k: x[:k] + y, ShapeError, "do not fit together"),
+    (lambda x, y, k: x[:k] + y, ShapeError, "do not fit together(?s:.*)an extent that is 1 only at run time"),
     (lambda x, y, k: np.sum(x[:k] * y[k + 1 :]), ShapeError, "known only at run time, differ"),
     (
         lambda x, y, k: pliant.vmap(lambda v: v[:k])(np.stack([x, y])),

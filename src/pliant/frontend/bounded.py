@@ -338,7 +338,7 @@ def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
             counts = " and ".join(map(str, wide))
             raise ShapeError(
                 f"{name}: operands of {counts} elements along axis {axis + rank} do not fit together",
-                hint="slice both with the same bounds",
+                hint="slice both with the same bounds; an extent that is 1 only at run time is not repeated",
             ).at(("here", here()), *((x.text, x.origin) for x in xs if isinstance(x, Bounded)))
         found.append(both)
     return tuple(found)

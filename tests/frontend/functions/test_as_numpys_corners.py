@@ -184,3 +184,51 @@ def test_a_cast_that_the_rule_does_not_allow() -> None:
     rule = r"Cannot cast array data from dtype\('float64'\) to dtype\('float32'\) according to the rule 'safe'"
     with pytest.raises(TypeError, match=rule):
         pliant.jit(lambda x: x.astype("f4", casting="safe"))(np.ones(2))
+
+
+@pytest.mark.parametrize("values", [9.0, np.array([[4.0], [5.0]])], ids=["number", "rows"])
+@pytest.mark.parametrize("places", [[[1], [2]], [[1], [1]], [[-1, 0], [2, 2]]], ids=str)
+def test_one_row_takes_what_is_put_along_it_for_several(places: Any, values: Any) -> None:
+    def put(x: Any, i: Any, y: Any) -> Any:
+        x = x * 1
+        np.put_along_axis(x, i, y, axis=1)
+        np.put_along_axis(x.T[:, :, None], i.T[:, :, None], y * 2, axis=0)
+        return x
+
+    alike(put, np.zeros((1, 3)), np.array(places), values)
+
+
+def test_places_along_one_row_are_checked() -> None:
+    with pytest.raises(IndexError, match="index 5 is out of range"):
+        pliant.jit(lambda x, i: np.put_along_axis(x, i, 9.0, axis=1))(np.zeros((1, 3)), np.array([[1], [5]]))
+
+
+@pytest.mark.parametrize("f", [
+    np.cumsum, np.cumprod, np.add.accumulate, np.multiply.accumulate, np.cumulative_sum, np.cumulative_prod,
+    np.nancumsum, np.nancumprod,
+], ids=lambda f: f.__name__)  # fmt: skip
+def test_running_sums_of_bools_as_bools(f: Any) -> None:
+    for x in (np.array([0.0, 1.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0]), np.zeros(0)):
+        alike(lambda x: f(x > 0, dtype=bool), x)
+        alike(lambda x: f(x, dtype=bool), x)
+        alike(lambda x: f(x > 0, out=np.zeros(x.size, bool)), x)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_a_number_is_taken_as_an_array_of_one_element(axis: int | None, mode: str) -> None:
+    for x in (np.array(5.0), np.arange(3.0)):
+        alike(lambda x, i: np.take(x.sum(), i, axis, mode=mode), x, np.array([0, -1]))
+        alike(lambda x: np.take(x.sum(), 0, axis, mode=mode), x)
+
+
+def test_where_a_number_is_not_zero() -> None:
+    for x in (np.zeros(3), np.ones(3)):
+        alike(lambda x: np.argwhere(x.sum()), x)
+        alike(lambda x: np.argwhere(x[0] > 0), x)
+
+
+@pytest.mark.parametrize("mode", ["raise", "clip"])
+def test_choices_are_cast_to_out(mode: Any) -> None:
+    for dtype in (int, np.float32, np.int8, complex):
+        alike(lambda i, x: np.choose(i, [x, 2.7 * x], np.zeros(2, dtype), mode), np.array([0, 1]), np.array([1.5, 2.5]))  # noqa: B023

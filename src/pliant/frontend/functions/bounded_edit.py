@@ -12,23 +12,28 @@ from pliant.core.ir import const
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.bounded import Bounded, extents_of, operand, refused, whole_of
+from pliant.frontend.bounded import Bounded, bounded, extents_of, operand, refused, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
 from pliant.frontend.functions.bounded_folds import line_of, repeated
-from pliant.frontend.functions.common import is_sequence, only, xp
+from pliant.frontend.functions.common import is_sequence, one_of, only, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.ranges import arange
 from pliant.frontend.sizes import size_of, traced
 from pliant.ops.compare import less
 
 
-def take(a: Any, indices: Any, axis: Any = None, **options: Any) -> Any:
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take."""
-    only("take", **options)
+    only("take", out=out)
+    one_of(("raise", "wrap", "clip"), mode, "mode")
     line, at = line_of(a, axis)
-    return line[(*(slice(None),) * at, indices)]
+    if mode != "raise":
+        n = traced(size_of(extents_of(line)[at]))
+        indices = xp.remainder(indices, n) if mode == "wrap" else xp.minimum(xp.maximum(indices, 0), n - 1)
+    made = line[(*(slice(None),) * at, indices)]
+    return bounded(fresh(whole_of(made).value, is_array=True), extents_of(made)) if at else made  # row-major
 
 
 def compress(condition: Any, a: Any, axis: Any = None) -> Any:

@@ -42,7 +42,7 @@ from pliant.frontend.functions.common import (
 from pliant.frontend.functions.found import nonzero
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
-from pliant.frontend.index import getitem
+from pliant.frontend.index import getitem, setitem
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranks import repeated
 from pliant.ops import bits, compare, rounding
@@ -69,7 +69,8 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take."""
-    x = ravel(solid(a)) if axis is None else array_of(a)
+    x = array_of(solid(a) if axis is None else a)
+    x = ravel(x) if axis is None or not x.ndim else x
     at = axis_of(0 if axis is None else axis, x.ndim)
     is_empty = is_sequence(indices) and not len(indices)  # NumPy takes no float for an index, but for []
     places = as_traced(np.zeros(0, int) if is_empty else indices)
@@ -135,6 +136,13 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if axis is None:
         x, axis = reshape(x, -1), 0
     at = axis_of(axis, x.ndim)
+    given = as_traced(indices).shape
+    if any([n == 1 != m for a, (n, m) in enumerate(zip(x.shape, given, strict=False)) if a != at]):
+        ones = (1,) * x.ndim  # one row takes several
+        places = [np.arange(n).reshape(*ones[:a], n, *ones[a + 1 :]) for a, n in enumerate(x.shape)]
+        places[at] = indices
+        setitem(x, tuple(places), values)
+        return
     i = _aligned(x, indices, at)
     u = broadcast_value(value_of(values, x.type.dtype), i.shape)
     x.replace(put_along(x.value, i, u, at))
@@ -158,7 +166,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         made = choice(test, broadcast_value(values[number], shape), made)
     if mode == "raise":
         made = ensured(made, broadcast_value(_outside(which, len(options)), shape), "choice")
-    return store_out(made, out, "np.choose")
+    return store_out(made, out, "np.choose", casting="unsafe")
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,6 +33,12 @@ from pliant.ops.shape import broadcast
 from pliant.ops.shape import concatenate as put_together
 
 Scan = Callable[[Value, int], Value]
+OF_BOOLS: Final[dict[Scan, Scan]] = {scans.cumsum: scans.cummax, scans.cumprod: scans.cummin}
+"""Sums and products of bools: whether any, and whether all, hold so far."""
+
+
+def _scanned(scan: Scan, x: Value, axis: int) -> Value:
+    return (OF_BOOLS.get(scan, scan) if x.dtype == "bool" else scan)(x, axis) if x.type.size else x
 
 
 def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callable[..., Any]:
@@ -45,7 +51,7 @@ def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callabl
         x, owner, at = widened(array, dtype, out), array, axis_of(axis, array.ndim)
         if skip_nan is not None and x.type.is_float:
             x, owner = select(isnan(x), const(skip_nan, x.dtype), x), None
-        made = scan(x, at) if x.type.size else x
+        made = _scanned(scan, x, at)
         return store_accumulated(made, owner, at, out, f"np.{name}")
 
     cumulative.__name__ = name
@@ -92,7 +98,7 @@ def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
         x = as_traced(array)
         value = widened(x, dtype, out) if is_sum or dtype is not None else x.value
         at = axis_of(axis, x.ndim)
-        made = scan(value, at) if x.size else value
+        made = _scanned(scan, value, at)
         return store_accumulated(made, x, at, out, "accumulate")
 
     return accumulated
