@@ -135,6 +135,20 @@ def test_one_operand(dtype: str):
     assert_all_alike(UNARY, "x", corners(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_one_is_a_complex_number_beside_others(dtype: str):
+    texts = ["x * 1", "1.0 * x", "x / 1", "np.multiply(x, 1, out=x)", "x * np.ones(len(x))", "np.reciprocal(x)"]
+    assert_all_alike(texts, "x", corners(dtype))
+
+
+def test_a_reciprocal_of_a_complex_number_has_the_derivative_of_the_quotient() -> None:
+    x = np.array([1 + 1j, 1 - 1j, -2, 3j, 0.5 - 2j, -4 + 0.25j])
+    made, wanted = [
+        pliant.grad(lambda x, f=f: np.sum(np.abs(f(x) + x) ** 2))(x) for f in (np.reciprocal, lambda x: 1 / x)
+    ]
+    np.testing.assert_allclose(made, wanted, rtol=1e-13)
+
+
 X, V = np.array([[1.5, -2.0, 3.0], [0.5, 2.5, -1.0]]), np.array([3.0, 1.0, 2.0, 1.0])
 KEYWORDS = [
     "np.add(X, X, casting='bogus')", "np.add(X, X, order='bogus')", "np.sqrt(I, casting='no')", "np.add(X, X, bogus=1)",

@@ -244,11 +244,12 @@ def has_sign(x: Value) -> bool:
 
 
 def is_real(**xs: Value) -> bool:
-    """Whether no value is complex: signs of zero parts are lost by moving a minus."""
+    """Whether no value is complex: there signs of zero parts are lost by moving a minus, and 1 is 1 + 0j, which makes
+    NaN of ∞."""
     return all(x.dtype[0] != "c" for x in xs.values())
 
 
-@rule
+@rule(where=is_real)
 def times_one(x: Any) -> tuple[Any, Any]:
     """1·x → x."""
     return 1.0 * x, x
@@ -260,7 +261,7 @@ def times_minus_one(x: Any) -> tuple[Any, Any]:
     return -1.0 * x, -x
 
 
-@rule
+@rule(where=is_real)
 def over_one(x: Any) -> tuple[Any, Any]:
     """x / 1 → x."""
     return x / 1.0, x

@@ -13,7 +13,7 @@ from pliant.core.types import Type
 from pliant.frontend.failures import fail_if
 from pliant.frontend.sizes import range_of
 from pliant.ops import bits, compare, elementwise, power, rounding, special, transcendental
-from pliant.ops.complex import conj, imag, real
+from pliant.ops.complex import Complex, conj, imag, real
 from pliant.ops.einsum import einsum
 from pliant.ops.einsum import matmul as matrix_product
 from pliant.ops.reduce import reduce_or
@@ -58,7 +58,20 @@ def _widely(build: Builder) -> Builder:
     return rounded
 
 
+def _complex_reciprocal(x: Value) -> Value:
+    """1 / x as NumPy makes it of the quotient of both parts, unlike its division: of 0 both parts are NaN."""
+    a, b = real(x), imag(x)
+    is_steep = bits.logical_not(compare.less_equal(elementwise.absolute(b), elementwise.absolute(a)))
+    large, small = select(is_steep, b, a), select(is_steep, a, b)
+    ratio = small / large
+    size = large + small * ratio
+    one, other = 1.0 / size, ratio / size
+    return Complex()(select(is_steep, other, one), -select(is_steep, one, other))
+
+
 def _reciprocal(x: Value) -> Value:
+    if x.type.kind == "c":
+        return _complex_reciprocal(x)
     if x.type.is_float:
         return power.reciprocal(x)
     of_zero = elementwise.convert(const(math.inf, "f64"), x.dtype) if x.dtype in ("i32", "i64") else const(0, x.dtype)
