@@ -42,12 +42,14 @@ from pliant.ops.ends_early import with_all_steps
 from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
+from pliant.ops.in_pieces import in_pieces
 from pliant.ops.late_stacks import late_stacks
 from pliant.ops.made_before import made_before
 from pliant.ops.once import run_once
 from pliant.ops.passed_on import passed_on
 from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
+from pliant.ops.shape_rules import slice_of_concatenate
 from pliant.ops.short_tapes import short_tapes
 from pliant.ops.sink import sink
 from pliant.ops.squared_deviations import in_one_pass
@@ -98,6 +100,9 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 """The rules that never lose accuracy."""
 
 
+AFTER_PIECES: Final[tuple[Rule, ...]] = tuple(rule for rule in DEFAULT_RULES if rule is not slice_of_concatenate)
+"""What is put together lies in memory then."""
+
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 ONCE = Pass("once", lambda fn, log: run_once(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
@@ -125,6 +130,9 @@ ALL_STEPS = Pass("all-steps", lambda fn, log: with_all_steps(fn))
 WRITTEN_OUT = Pass("written-out", lambda fn, log: fn if (new := written_out(fn)) is fn else SIMPLIFY.run(new, log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
+PIECES = Pass(
+    "pieces", lambda fn, log: fn if (new := in_pieces(fn)) is fn else simplify(new, AFTER_PIECES, fold=fold, log=log)
+)
 DEVIATIONS = Pass("deviations", lambda fn, log: in_one_pass(fn))
 
 BEFORE_DERIVATIVES = (
@@ -134,7 +142,7 @@ BEFORE_DERIVATIVES = (
 COMPILE = (
     INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS,
     AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
-    DEVIATIONS, DEAD,
+    DEVIATIONS, PIECES, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
 JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)

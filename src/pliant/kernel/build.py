@@ -245,7 +245,7 @@ def record_fill(step: Fill, fusion: Fusion, sites: list[Site], ranges: Ranges) -
     begun = {step.node.args[0]: step.copied} if step.copied else {}  # perhaps in another shape
     read = {v: fusion.buffers[v] for v in step.leaves}
     recorder = Recorder({**read, **begun}, sites, step.body, ranges, fusion.limits)
-    recorder.node, recorder.early, recorder.lengths = step.node, step.early, step.lengths
+    recorder.node, recorder.early, recorder.left, recorder.lengths = step.node, step.early, step.left, step.lengths
     fill = fill_of(step.node.op)
     assert fill
     fill(recorder, step.out, *recorder.sources(step.node))

@@ -9,9 +9,10 @@ that read the same things share the nest. See Note [the order of steps].
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, final
 
+from pliant.core import origin
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Op, Param, Value
 from pliant.core.types import Type
@@ -37,7 +38,7 @@ from pliant.ops.index import Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
 from pliant.ops.shape import Concatenate, Permute, Reshape
 from pliant.ops.sort import Sort
-from pliant.ops.update import Window
+from pliant.ops.update import UpdateSlice, Window
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 Calls: TypeAlias = Callable[[Op, tuple[Type, ...]], str]
@@ -142,12 +143,15 @@ class Fusion:
         if not node.args:
             self.append(Fill(node, out), node, (out,), ())
             return
+        if isinstance(node.op, Concatenate) and (apart := self.written_apart(node)):
+            self.put_together(node, out, apart)
+            return
         first, *rest = node.args
         is_write = isinstance(node.op, Scatter | BlockWrite)
         ends = {a: found for a in node.args if (found := self.limits.of(a))}
         early = frozenset([a for a in rest if is_write and a in ends and self.may_fail(a)])
         for a in node.args:
-            is_long = self.cost(a) >= CHEAP and a not in ends
+            is_long = self.cost(a) >= CHEAP and a not in ends and not self.is_piece(a.node)
             is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
             if is_long or is_seen:
                 self.materialise(a)
@@ -163,6 +167,54 @@ class Fusion:
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
 
+    def put_together(self, node: Node, out: Buffer, apart: dict[Value, list[tuple[int, ...]]]) -> None:
+        """Arrays one after the other, of which some are computed where they belong, in nests of their own."""
+        value, leaves = node.values[0], self.reached([a for a, _ in self.pieces(node) if a not in apart])
+        self.append(Fill(node, out, frozenset(leaves), left=frozenset(apart)), node, (out,), ())
+        self.outside.update(leaves)
+        for a, corners in apart.items():
+            leaves = self.reached((a,))
+            for corner in corners:
+                with origin.at(node.origin):
+                    write = UpdateSlice(corner, (1,) * len(corner))(value, a)
+                root = Root(write, None, Buffer(value.type, value), out, leaves=frozenset(leaves))
+                assert root.buffer
+                self.append(Nest(a.shape, [root]), node, (root.buffer,), ())
+                out = root.buffer
+            self.outside.update(leaves)
+
+    def written_apart(self, node: Node) -> dict[Value, list[tuple[int, ...]]]:
+        """Arrays that take long to compute and become a part of another one, which has no rows in common with its other
+        parts; and where they begin in it. Nothing if that may fail, where the caller could see the others."""
+        found = dict[Value, list[tuple[int, ...]]]()
+        is_safe = not any([self.may_fail(a) for a in node.args])
+        if is_safe and self.is_of_rows(node) and not self.looked(node.values[0]):
+            for a, corner in self.pieces(node):
+                least = CHEAP // 2 if 2 * a.type.size >= node.types[0].size else CHEAP
+                if self.cost(a) >= least and a.type.size and not self.limits.of(a):
+                    found.setdefault(a, []).append(corner)
+        return found
+
+    def is_of_rows(self, node: Node) -> bool:
+        """Whether arrays that are put together have no rows in common, or nobody reads these; or whether they become a
+        part of such an array."""
+        while isinstance(node.op, Concatenate) and node.op.axis and (user := self.larger(node)):
+            node = user
+        if not isinstance(node.op, Concatenate) or node.op.is_of_short_rows(node.types[0]):
+            return False
+        return node.op.axis == 0 or node.values[0] not in self.uses
+
+    def pieces(self, node: Node, corner: tuple[int, ...] = ()) -> Iterator[tuple[Value, tuple[int, ...]]]:
+        """What an array is put together from, and where that begins in it."""
+        assert isinstance(node.op, Concatenate)
+        corner = corner or (0,) * node.types[0].rank
+        for a in node.args:
+            if a not in self.buffers and isinstance(a.op, Concatenate):
+                yield from self.pieces(a.node, corner)
+            else:
+                yield a, corner
+            corner = tuple([n + a.shape[k] * (k == node.op.axis) for k, n in enumerate(corner)])
+
     def looked(self, value: Value) -> Lengths:
         """How far anybody looks at an array; nothing if that is all over."""
         reach = self.wanted.get(value)
@@ -170,14 +222,17 @@ class Fusion:
 
     def is_piece(self, node: Node) -> bool:
         """Whether an array is put together only to be put together with others: its parts go where they belong then."""
+        user = self.larger(node)
+        return user is not None and (self.is_of_rows(user) or sum([self.cost(a) for a in node.args]) < CHEAP // 2)
+
+    def larger(self, node: Node) -> Node | None:
+        """What an array is put together for, if it is put together with others, and for nothing else."""
         value, users = node.values[0], self.uses.get(node.values[0], [])
         if not isinstance(node.op, Concatenate) or len(users) != 1 or value in self.results:
-            return False
-        return (
-            isinstance(users[0].op, Concatenate)
-            and not users[0].op.is_of_short_rows(users[0].types[0])
-            and (users[0].args.count(value) == 1 and sum([self.cost(a) for a in node.args]) < CHEAP // 2)
-        )
+            return None
+        (user,) = users
+        is_long = isinstance(user.op, Concatenate) and not user.op.is_of_short_rows(user.types[0])
+        return user if is_long and user.args.count(value) == 1 else None
 
     def may_fail(self, value: Value) -> bool:
         """Whether making a value may fail, where the caller could see what had been written until then."""

@@ -172,6 +172,10 @@ class Interpreter:
         """No: it is there."""
         return False
 
+    def is_left(self, x: Array) -> bool:
+        """No: there is no later step."""
+        return False
+
     def is_at_hand(self, x: Array) -> bool:
         """Yes: all of them are."""
         return True

@@ -84,6 +84,7 @@ class Fill:
     copied: Buffer | None = None  # the operand whose memory `out` could take over
     begins: bool = False  # `out` is that operand but for what the statements write
     early: frozenset[Value] = frozenset()  # operands whose elements may fail, before any is written
+    left: frozenset[Value] = frozenset()  # operands that later steps put where they belong
     lengths: tuple[Value | None, ...] = ()  # by axis, from where on nobody looks at the result
 
     @property

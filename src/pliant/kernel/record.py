@@ -86,6 +86,7 @@ class Recorder:
         self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
         self.copied = False  # the result begins as an operand that is in memory
         self.early: Collection[Value] = ()  # operands to look at before anything is written
+        self.left: Collection[Value] = ()  # operands that are put into the result later
         self.lengths: Lengths = ()  # how far anybody looks at the result
 
     def emit(self, scalar: Scalar) -> Scalar:
@@ -364,6 +365,10 @@ class Recorder:
     def is_early(self, x: Source) -> bool:
         """Whether elements of an operand may fail, and that before anything is written."""
         return x.value in self.early
+
+    def is_left(self, x: Source) -> bool:
+        """Whether an operand is put where it belongs by a later step."""
+        return x.value in self.left
 
     def is_at_hand(self, x: Source) -> bool:
         """Whether an operand is in memory, perhaps in that of the caller."""

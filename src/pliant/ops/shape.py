@@ -219,7 +219,7 @@ class Concatenate(Linear):
         for x in xs:
             if inner := k.pieces(x):
                 self._fill_pieces(k, out, inner[1], inner[0], corner)
-            else:
+            elif not k.is_left(x):
                 self._fill_piece(k, out, x, corner)
             corner = tuple([n + x.type.shape[axis] * (a == axis) for a, n in enumerate(corner)])
 
