@@ -176,7 +176,8 @@ class Functional:
 
     def run_plainly(self, xs: Arrays, constants: Arrays) -> None:
         """Run f itself, on NumPy's arrays, which it may write."""
-        args = self.layout.arguments(xs, constants, [np.zeros(t.shape, t.dtype) for t in self.caches])
+        caches = [np.zeros(t.shape, t.dtype) for t in self.caches]
+        args = self.layout.arguments(xs, constants, caches, self.layout.statics)
         if self.y is None:
             self.f(*args)
             return
