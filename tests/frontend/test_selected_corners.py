@@ -161,3 +161,30 @@ def test_a_corner_is_numpys(name: str) -> None:
 def test_what_is_left_is_refused(f: Callable[[Any], Any], text: str) -> None:
     with pytest.raises(PliantError, match=text):
         pliant.jit(f)(X)
+
+
+@pytest.mark.parametrize("choose", [lambda x: x[x > 1], np.unique], ids=["mask", "unique"])
+@pytest.mark.parametrize("number", [300, -1, 2.7, np.float64(2.5), np.nan, [1, 2, 3]], ids=str)
+def test_numbers_written_to_what_is_chosen_have_to_fit(number: Any, choose: Callable[[Any], Any]):
+    """As in NumPy: Python integers that do not fit into uint8 are an error, and not wrapped around."""
+
+    def f(x: Any) -> Any:
+        w = choose(x)
+        w[...] = number
+        return w
+
+    x = np.array([2, 3, 4], np.uint8)
+    expected = raised_by(f, x)
+    if expected is None:
+        np.testing.assert_array_equal(pliant.jit(f)(x), f(x))
+        return
+    with pytest.raises(type(expected), match=str(expected)):
+        pliant.jit(f)(x)
+
+
+def raised_by(f: Callable[[Any], Any], x: Any) -> Exception | None:
+    try:
+        f(x)
+    except (OverflowError, ValueError) as error:
+        return error
+    return None

@@ -22,7 +22,7 @@ from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, PliantError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, not_weak
 from pliant.frontend.blocks import Extent, Part, part_of
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, stored, value_of
 from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import install
@@ -417,7 +417,8 @@ def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
     if len(extents) != x.ndim or any(n == 1 != m for n, m in zip(x.extents, extents, strict=True)):
         given = y.text if isinstance(y, Bounded) else as_traced(y).type
         raise ShapeError(f"{given} does not fit into {x.text}").at(("written here", here()))
-    value = broadcast_value(padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
+    given = cast_value(source.value, type.dtype) if isinstance(y, Bounded) else stored(y, type.dtype, is_view=True)
+    value = broadcast_value(padded(given, extents, type.shape), type.shape)
     if extents != x.extents:  # they agree, or there is an error at run time
         mask = inside(extents, type.shape)
         value = value if mask is None else select(mask, value, x.whole.value)

@@ -100,6 +100,10 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             raise unsupported("np.average: weights of other axes, some extents known only at run time")
         at = axis_of(axis, rank)
         w = w[(*(None,) * at, slice(None), *(None,) * (rank - 1 - at))]
+    elif axis is None:
+        pairs = zip(extents_of(a), extents_of(w), strict=False)
+        differ = reduce(xp.logical_or, [traced(size_of(m)) != traced(size_of(n)) for m, n in pairs])
+        fail_if(as_traced(differ).value, TypeError("Axis must be specified when shapes of a and weights differ."))
     w = w.astype(dtype) + xp.zeros_like(a, dtype=dtype)
     scale = sum_(w, axis, keepdims=keepdims)
     none = xp.any(xp.equal(scale, 0))
