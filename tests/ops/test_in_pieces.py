@@ -244,3 +244,46 @@ def test_halves_side_by_side_are_left() -> None:
 def test_what_is_added_to_an_array_part_by_part_is_left() -> None:
     fn = trace(lambda x, y: x + concatenate((y, y * y), 0), Type("f64", (200,)), Type("f64", (100,)))
     assert in_pieces(fn) is fn
+
+
+@pytest.mark.parametrize("count", [40, 400])
+def test_long_chains_of_operations_are_left(count: int) -> None:
+    """What many operations make is not made once for each piece; nor does it take as many calls of functions."""
+
+    def chain(x: Value, is_first: bool) -> Value:
+        y = x if is_first else rolled(x, 1, 0) * rolled(x, 2, 0)
+        for n in range(count):
+            y = y * 0.5 + float(n)
+        return y * rolled(x, 1, 0) * rolled(x, 2, 0) if is_first else y + x
+
+    for is_first in (False, True):
+        fn = trace(lambda x, is_first=is_first: chain(x, is_first), Type("f64", (100,)))
+        assert in_pieces(fn) is fn
+
+
+def test_many_windows_are_not_listed() -> None:
+    def f(x: Value) -> Value:
+        z = zeros((400, 400, 400))
+        for n in range(60):
+            z = update_slice(z, slice_axis(x, 0, n, 2), (4 * n, 4 * n, 4 * n))
+        return z * 2.0 + 1.0
+
+    fn = trace(f, Type("f64", (100, 2, 2)))
+    assert in_pieces(fn) is fn
+
+
+def further(y: Any, p: Any) -> Any:
+    y = y * p[:-2, 1:-1] + 0.1
+    y = y * p[2:, 1:-1] + 0.2
+    y = y * p[1:-1, :-2] + 0.3
+    return y * p[1:-1, 2:] + 0.4
+
+
+def test_long_formulas_of_a_stencil_are_computed_in_vectors() -> None:
+    def f(x: Any) -> Any:
+        p = np.pad(x, 1, mode="edge")
+        return further(further(further(further(further(further(x, p), p), p), p), p), p)
+
+    steps = str(pliant.explain(f, np.ones((1000, 800)))).split("  return ")[-1].splitlines()
+    (line,) = [line for line in steps if "nest over 1000 × 800" in line]
+    assert "no vectors" not in line

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final, TypeAlias, final
 
 from pliant.core.data import mutable
@@ -29,8 +29,11 @@ LEAST: Final = 1 << 12  # elements of an array; smaller ones stay near the proce
 THIN: Final = 4  # how many times as thick the thickest layer along an axis is as one that is thin
 MOST: Final = 16  # pieces
 SHORT: Final = 16  # elements of a row that is not cut
-LONGEST: Final = 200  # operations that a value is made by
-AGAIN: Final = 8  # times that it is looked for what consists of pieces
+LONGEST: Final = 220
+"""Operations that all pieces are made by: of more than about 250, those of the small pieces are not computed where they
+are put together. And functions here call themselves once for each operation on the way."""
+AGAIN: Final = 8
+"""Times that it is looked for what consists of pieces; nothing is in pieces if that does not end."""
 
 Place: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # first element, and the one behind the last
 Cuts: TypeAlias = tuple[frozenset[int], ...]  # by axis, where an array changes over to another piece
@@ -91,7 +94,11 @@ class _Plan:
         for group in _together(members):
             if self.pays(group, {m for root in group for m in members[root]}, results):
                 self.roots.update(group)
-        self.note_inside({m for root in self.roots for m in members[root]}, results)
+        made = {m for root in self.roots for m in members[root]}
+        self.note_inside(made, results)
+        pieces = max([len([*self.places(root)]) for root in self.roots], default=0)
+        if (len(made) + len(self.inside)) * pieces > LONGEST:
+            self.roots.clear()
 
     # --- what consists of pieces
 
@@ -156,17 +163,18 @@ class _Plan:
 
     def members(self, root: Value) -> list[Value]:
         """What a value is made of, as far as that consists of pieces."""
-        found = [root]
+        found, seen = [root], {root}
         for value in found:
-            read = [a for a in value.args if self.is_made(a) and self.is_through(value.node, a)]
-            found += [a for a in dict.fromkeys(read) if a not in found]
+            new = [a for a in dict.fromkeys(value.args) if self.is_made(a) and self.is_through(value.node, a)]
+            found += [a for a in new if a not in seen]
+            seen.update(new)
         return found
 
     # --- what is computed in pieces
 
     def pays(self, roots: Sequence[Value], members: set[Value], results: frozenset[Value]) -> bool:
         """Whether values had better be computed in pieces, those that are made of the same together."""
-        if len(members) > LONGEST or not all([self.is_fit(root) for root in roots]):
+        if not all([self.is_fit(root) for root in roots]):
             return False
         spared = sum([self.elements_spared(v) for v in members if v not in roots or isinstance(v.op, AddSlice)])
         more = [v for v in roots if v not in results and len(self.uses[v]) == 1 and _reads_inline(self.uses[v][0], v)]
@@ -187,7 +195,7 @@ class _Plan:
         it is added up part by part."""
         if isinstance(root.op, Add) and any([_is_apart(*pair) for pair in (root.args, root.args[::-1])]):
             return False
-        places = [*self.places(root)]
+        places = [*islice(self.places(root), MOST + 1)]
         sizes = [math.prod([b - a for a, b in zip(*place, strict=True)]) for place in places]
         first, last = places[sizes.index(max(sizes))]
         is_long = last[-1] - first[-1] >= min(SHORT, root.shape[-1])
