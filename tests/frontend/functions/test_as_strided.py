@@ -50,6 +50,16 @@ def rolling_over_axes(a: Any) -> Any:
     return a.std(-1) * a[::-1, 1:2, :, 0]
 
 
+def around_parts(x: Any) -> Any:
+    line = x.reshape(-1)
+    return (
+        as_strided(line[4:8], strides=(16,)),
+        as_strided(line[5:10], (5,), (-8,)),
+        as_strided(x[1], (2, 2), (-8, 8)),
+        as_strided(line[2:4], (1,), (8,)),
+    )
+
+
 def of_parts(x: Any) -> Any:
     y = np.asfortranarray(x + 1.0)
     part = x[1:, ::2]
@@ -59,7 +69,7 @@ def of_parts(x: Any) -> Any:
     return *made, neighbours, np.diagonal(as_strided(part, (3, 3), (16, 0))), np.array(neighbours[1].T.strides)
 
 
-PROGRAMS = [rolling, pooled, convolved, toeplitz, written_later, rolling_over_axes, of_parts]
+PROGRAMS = [rolling, pooled, convolved, toeplitz, written_later, rolling_over_axes, of_parts, around_parts]
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])

@@ -91,14 +91,12 @@ def as_strided(
 def _memory(x: TracedArray) -> tuple[TracedArray, int] | None:
     """An array whose elements lie in order, one after the other, and which of them is the first one of x; None if that
     is not known."""
-    if is_row_major(x):
-        return x, 0
     start, whole = start_of(x), TracedArray(x.storage)
     axes = axes_in_memory(whole)
-    if start is None or axes is None:
-        return None
-    line = transpose(whole, axes)
-    return (line, start) if is_row_major(line) else None
+    line = None if start is None or axes is None else transpose(whole, axes)
+    if start is not None and line is not None and is_row_major(line):
+        return line, start
+    return (x, 0) if is_row_major(x) else None
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
