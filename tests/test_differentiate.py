@@ -222,3 +222,29 @@ def test_seeds_of_another_shape_are_named_by_their_place() -> None:
         AT({"y": (X, X[:2])})
     with pytest.raises(ShapeError, match=r"tangents\[1\]\['b'\] has type f64\[\], expected f64\[3\]"):
         pliant.jvp(lambda a, p: p["b"], (X, {"a": 1, "b": X}), (X, {"a": None, "b": 1.0}))
+
+
+def test_jacobians_of_real_and_complex_arguments_at_once():
+    x, z = np.array([1.0, 2.0]), np.array([1 + 2j, 3 - 1j])
+    (a, b), (c, d) = pliant.jacobian(lambda x, z: (x * z.sum(), x * 2), argnums=(0, 1))(x, z)
+    np.testing.assert_allclose(a, np.eye(2) * z.sum())
+    np.testing.assert_allclose(b, x[:, None] * np.ones(2))
+    np.testing.assert_allclose(c, 2 * np.eye(2))
+    assert not d.any()
+    with pytest.raises(DifferentiationError, match="complex results of complex arguments"):
+        pliant.jacobian(lambda x, z: x * abs(z).sum(), argnums=(0, 1))(x, z)
+
+
+def test_hessians_of_real_and_complex_arguments_are_those_of_the_gradient():
+    x, z = np.array([1.0, 2.0]), np.array([1 + 2j, 3 - 1j])
+    made = pliant.hessian(lambda x, z: (abs(z) ** 2).sum() * (x**2).sum(), argnums=(0, 1))(x, z)
+    np.testing.assert_allclose(made[0][0], 2 * (abs(z) ** 2).sum() * np.eye(2))
+    np.testing.assert_allclose(made[0][1], 4 * np.outer(x, z.real))
+    np.testing.assert_allclose(made[1][0], 4 * np.outer(z, x))
+    np.testing.assert_allclose(made[1][1], 2 * (x**2).sum() * np.eye(2))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_jacobian_of_half_floats_with_complex_results(mode: str):
+    made = pliant.jacobian(lambda x: x * np.complex64(1j), mode=mode)(np.array([1, 2], np.float16))
+    np.testing.assert_array_equal(made, 1j * np.eye(2))

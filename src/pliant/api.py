@@ -240,12 +240,18 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode:
     """
     if mode not in ("auto", "forward", "reverse"):
         raise ArgumentError(f"jacobian: expected mode 'auto', 'forward' or 'reverse', got {mode!r}")
+    return _jacobian(f, argnums, mode)
+
+
+def _jacobian(
+    f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str, is_hessian: bool = False
+) -> Callable[..., Any]:
     function_of(f)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        return differentiate.jacobian(f, argnums, mode, args, kwargs)
+        return differentiate.jacobian(f, argnums, mode, args, kwargs, is_hessian=is_hessian)
 
-    return Compiled(transformed, original=f, again=partial(jacobian, f, argnums, mode=mode), plain=f)
+    return Compiled(transformed, original=f, again=partial(_jacobian, f, argnums, mode, is_hessian), plain=f)
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -257,7 +263,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacobian(grad(f, argnums), argnums, mode="forward")
+    return _jacobian(grad(f, argnums), argnums, "forward", is_hessian=True)
 
 
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from pliant.core.build import abstract
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
+from pliant.core.types import REAL_OF
 from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, close, trace_closed
@@ -346,8 +347,10 @@ def linearized(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, list[
     return made, [fresh(r, is_array=True) for r in residuals], linear
 
 
-def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any) -> Any:
-    """∂ result / ∂ argument for every pair of leaves: shapes result + argument."""
+def jacobian(
+    f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any, *, is_hessian: bool = False
+) -> Any:
+    """∂ result / ∂ argument for every pair of leaves: shapes result + argument. is_hessian: f is a gradient."""
     active = activate(f, args, kwargs, argnums, "jacobian")
     if not any(map(is_traced, active.closed.leaves)):
         raise DifferentiationError(
@@ -355,7 +358,8 @@ def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: 
         ).at(("returned here", _returned(f, ())))
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     xs = tuple(x.value for x in active.xs)
-    _refuse_real_parts(f, xs, [y for y, dy in zip(ys, dys, strict=True) if dy is not None])
+    if not is_hessian:
+        _refuse_real_parts(f, (xs, dxs), (ys, dys))
     sizes = sum(x.type.size for x in xs), sum(y.type.size * (1 + _is_complex(y)) for y in ys)
     forward = mode == "forward" or (mode == "auto" and sizes[0] <= sizes[1])
     if forward:
@@ -392,24 +396,37 @@ def _is_complex(value: Value) -> bool:
     return value.dtype[0] == "c"
 
 
-def _refuse_real_parts(f: Callable[..., Any], xs: Values, ys: Values | list[Value]) -> None:
-    """DifferentiationError if a real result depends on complex arguments: no one number is its derivative in them."""
-    x, y = next(filter(_is_complex, xs), None), next((y for y in ys if y.type.is_float and not _is_complex(y)), None)
-    if x is not None and y is not None:
-        raise DifferentiationError(
-            f"jacobian: expected complex results of complex arguments, got {y.type} of {x.type}",
-            hint="pliant.grad and pliant.vjp give ∂/∂Re + i·∂/∂Im; or pass real and imaginary parts as arguments",
-        ).at(("returned here", _returned(f, (y,))))
+def _refuse_real_parts(f: Callable[..., Any], xs: tuple[Values, Values], ys: tuple[Values, Sequence[Any]]) -> None:
+    """DifferentiationError if a real result depends on a complex argument: no one number is its derivative in that.
+    xs, ys: arguments and results, each with their tangents."""
+    for y, dy in zip(*ys, strict=True):
+        for x, dx in zip(*xs, strict=True):
+            if _is_complex(x) and y.type.is_float and not _is_complex(y) and dy is not None and _depends(dy, dx):
+                raise DifferentiationError(
+                    f"jacobian: expected complex results of complex arguments, got {y.type} of {x.type}",
+                    hint="pliant.grad and pliant.vjp give ∂/∂Re + i·∂/∂Im; or pass real and imaginary parts",
+                ).at(("returned here", _returned(f, (y,))))
+
+
+def _depends(value: Value, on: Value) -> bool:
+    """Whether a value is computed of another one."""
+    seen, left = {value}, [value]
+    while left and on not in seen:
+        new = [a for a in left.pop().args if a not in seen]
+        seen.update(new)
+        left += new
+    return on in seen
 
 
 def _rows(fn: Function, residuals: Values, cts: Values, j: int) -> Values:
     """Derivatives `[size of y_j, *x]` in the real parts of all x, by the pullback: Re⟨ct, dy⟩ sees the imaginary part
     of a complex y by cotangents i."""
-    dtype = cts[j].dtype
-    rows = [real(row) for row in _probe(fn, residuals, cts, j)]
+    dtype = REAL_OF.get(cts[j].dtype, cts[j].dtype)
+    rows = [convert(real(row), dtype) for row in _probe(fn, residuals, cts, j)]
     if _is_complex(cts[j]):
-        rows = [as_complex(row, real(i)) for row, i in zip(rows, _probe(fn, residuals, cts, j, 1j), strict=True)]
-    return tuple([convert(row, dtype) for row in rows])
+        parts = [convert(real(row), dtype) for row in _probe(fn, residuals, cts, j, 1j)]
+        rows = [as_complex(*pair) for pair in zip(rows, parts, strict=True)]
+    return tuple(rows)
 
 
 def _probe(fn: Function, residuals: Values, seeds: Values, n: int, unit: Any = 1) -> Values:
