@@ -197,8 +197,9 @@ class Compiled:
     def _raise_plainly(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> None:
         """Raise what plain Python raises for copies of the arguments, with its text and place, if the program may raise
         that; nothing if it would leave something elsewhere that cannot be taken back: what is written to arrays is, and
-        what a derivative or a batch sets. count: of the leaves."""
-        if program.lasting or any([isinstance(place, Group) for place, _ in program.written]):
+        what a derivative or a batch sets; and nothing if arguments were donated, which hold other numbers by now.
+        count: of the leaves."""
+        if self.donate or program.lasting or any([isinstance(place, Group) for place, _ in program.written]):
             return
         try:
             again, options = _copied(args, kwargs, is_deep=program.changed is not None)

@@ -87,3 +87,16 @@ def test_what_is_returned_by_a_condition_keeps_its_content():
         assert same is wanted
         np.testing.assert_array_equal(added, np.ones(5))
     np.testing.assert_array_equal((x[0], y[0]), (1, 0))
+
+
+def test_text_of_an_exception_has_no_numbers_of_what_a_donated_array_held():
+    """The program may have written its memory before."""
+
+    def f(x: Any) -> Any:
+        y = np.sin(x) * x - 50
+        if y.sum() > -1000:
+            raise ValueError(f"bad {y[0]:.3f}")
+        return y
+
+    with pytest.raises(ValueError, match=r"^bad (-50\.000|…)"):
+        pliant.jit(f, donate="x")(np.arange(6.0))
