@@ -55,15 +55,17 @@ def test_what_is_none_fails_with_pythons_words() -> None:
         f(np.array([0.5, 0.25]))
 
 
-def test_a_function_that_may_return_none_is_refused_where_nothing_can_be_raised() -> None:
+def test_a_checkpointed_function_that_may_return_none_says_so_where_it_does() -> None:
     def f(x: Any) -> Any:
         for v in x:
             if v > 1:
                 return v
         return None
 
+    compiled = pliant.jit(pliant.checkpoint(f))
+    assert compiled(np.array([1.0, 2.0, 3.0])) == 2.0
     with pytest.raises(PliantError, match=r"the function returns None by a condition[\s\S]*for v in x"):
-        pliant.jit(pliant.checkpoint(f))(X)
+        compiled(np.array([1.0, 0.5, 0.0]))
 
 
 def test_a_list_has_nothing_at_none() -> None:
