@@ -74,6 +74,11 @@ class Affine:
         return next((f for a, f in self.terms if a is atom), 0)
 
     @property
+    def is_of_loops(self) -> bool:
+        """Whether nothing but loops tells which place this is."""
+        return all([isinstance(atom, Var) for atom, _ in self.terms])
+
+    @property
     def bare(self) -> Var | None:
         """The variable this is, if it is nothing else."""
         terms = self.terms

@@ -82,5 +82,4 @@ def is_light(scalars: Sequence[Scalar], roots: Sequence[Root]) -> bool:
 
 def is_far(s: Load, loop: Var) -> bool:
     """Whether a load is of elements of a large array that lie side by side along a loop."""
-    is_plain = all([isinstance(atom, Var) for atom, _ in s.offset.terms])
-    return is_plain and s.offset.factor(loop) == 1 and root_of(s.buffer).type.bytes >= FAR
+    return s.offset.is_of_loops and s.offset.factor(loop) == 1 and root_of(s.buffer).type.bytes >= FAR

@@ -126,8 +126,7 @@ class Requests:
 
 def lies_along(s: Load | Root, inner: Var) -> bool:
     """Whether what is read or written lies side by side along a loop, where loops alone tell."""
-    is_plain = all([isinstance(atom, Var) for atom, _ in s.offset.terms])
-    return s.buffer is not None and is_plain and s.offset.factor(inner) == 1
+    return s.buffer is not None and s.offset.is_of_loops and s.offset.factor(inner) == 1
 
 
 def ask_for(e: Emitter, s: Load | Root, loops: tuple[Var, Var], at: Edges) -> None:

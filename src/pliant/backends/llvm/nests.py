@@ -363,7 +363,7 @@ class NestEmitter:
             if isinstance(s, Load)
             and s.offset.factor(outer) == 1 < s.offset.factor(inner)
             and is_worth_turning(s, s.offset.factor(inner))
-            and all([isinstance(atom, Var) for atom, _ in s.offset.terms])
+            and s.offset.is_of_loops
             and root_of(s.buffer) not in written
         ]
         return found[:MOST_TURNED]

@@ -223,7 +223,7 @@ class Squares:
 
 def ask_for(e: Emitter, root: Root) -> None:
     """Let the line of cache be fetched that a root writes."""
-    if root.buffer and all([isinstance(atom, Var) for atom, _ in root.offset.terms]):
+    if root.buffer and root.offset.is_of_loops:
         e.call_for_effect(f"void @llvm.prefetch.p0(ptr {e.address(root.buffer, root.offset)}, i32 1, i32 3, i32 1)")
 
 

@@ -76,7 +76,7 @@ def streamed(e: Emitter, nest: Nest) -> list[Root]:
         and inner not in nest.backward
         and root.offset.factor(inner) == 1
         and inner.extent * itemsize(root.buffer.type.dtype) >= ROW
-        and all([isinstance(atom, Var) for atom, _ in root.offset.terms])
+        and root.offset.is_of_loops
     ]
 
 
