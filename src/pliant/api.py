@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant import batch, differentiate, ops
 from pliant.cached import cached
-from pliant.callables import function_of
+from pliant.callables import also_decorator, function_of
 from pliant.compiled import Compiled
 from pliant.core import parse as core_parse
 from pliant.core.data import frozen
@@ -77,6 +77,7 @@ def _names(keyword: str, given: Any) -> tuple[str, ...]:
     return names
 
 
+@also_decorator
 def value_and_grad(
     f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False,
     accumulate_into: Any = None, pack: bool = False,
@@ -106,6 +107,7 @@ def value_and_grad(
     return Compiled(transformed, original=f, again=again, plain=f)
 
 
+@also_decorator
 def grad(
     f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False,
     accumulate_into: Any = None, pack: bool = False,
@@ -226,6 +228,7 @@ def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
     return made, LinearFunction.of(linear, residuals)
 
 
+@also_decorator
 def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto") -> Callable[..., Any]:
     """All first derivatives: for a result of shape s and an argument of shape t, an array s + t.
 
@@ -254,6 +257,7 @@ def _jacobian(
     return Compiled(transformed, original=f, again=partial(_jacobian, f, argnums, mode, is_hessian), plain=f)
 
 
+@also_decorator
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """All second derivatives of a function that returns one float: forward over reverse. For complex arguments z they
     are ∂/∂Re z of the gradient; `hvp` has those in other directions.
@@ -289,6 +293,7 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     return Compiled(transformed, original=f, more=1, again=partial(hvp, f), plain=plain)
 
 
+@also_decorator
 def vmap(
     f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
 ) -> Callable[..., Any]:
@@ -310,6 +315,7 @@ def vmap(
     return Compiled(transformed, original=f, again=again, plain=partial(batch.one_by_one, f, in_axes))
 
 
+@also_decorator
 def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
     """`f` on core dimensions, broadcast over all leading ones, as `np.vectorize(signature=)`.
 

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 from pliant.core.origin import here
 from pliant.errors import ArgumentError
+
+P = ParamSpec("P")
+
+
+class Transformation(Protocol[P]):
+    """A function of a function; without that, a decorator."""
+
+    @overload
+    def __call__(self, f: Callable[..., Any], /, *args: P.args, **options: P.kwargs) -> Callable[..., Any]: ...
+
+    @overload
+    def __call__(self, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+
+
+def also_decorator(transform: Callable[Concatenate[Callable[..., Any], P], Callable[..., Any]]) -> Transformation[P]:
+    """`transform`, which given options alone is a decorator with them, as `@pliant.vmap(in_axes=1)`."""
+    first = parameter_names(transform)[0]
+
+    @functools.wraps(transform)
+    def transformation(*args: Any, **options: Any) -> Any:
+        return transform(*args, **options) if args or first in options else functools.partial(transform, **options)
+
+    return cast("Transformation[P]", transformation)
 
 
 def parameter_names(f: Callable[..., Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from pliant.callables import function_of, positional
+from pliant.callables import also_decorator, function_of, positional
 from pliant.core import ir
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Value, Values, param
@@ -56,6 +56,7 @@ def _stopped(x: Any) -> Any:
     return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=x.is_weak)
 
 
+@also_decorator
 def checkpoint(
     f: Callable[..., Any], *, save: Literal["store", "carry", "sqrt"] | Treeverse = "carry"
 ) -> Callable[..., Any]:
@@ -94,6 +95,7 @@ ORDERS: Final = 3
 _followed: ContextVar[tuple[Any, ...]] = ContextVar("followed", default=())  # whose derivatives are being traced
 
 
+@also_decorator
 def custom_derivative(
     f: Callable[..., Any],
     *,
