@@ -248,3 +248,55 @@ def test_hessians_of_real_and_complex_arguments_are_those_of_the_gradient():
 def test_jacobian_of_half_floats_with_complex_results(mode: str):
     made = pliant.jacobian(lambda x: x * np.complex64(1j), mode=mode)(np.array([1, 2], np.float16))
     np.testing.assert_array_equal(made, 1j * np.eye(2))
+
+
+@dataclass
+class Layer:
+    """Weights, and how they are used."""
+
+    weights: Any
+    activation: str = "tanh"
+    is_scaled: Any = True
+
+
+def applied(layer: Any) -> Any:
+    """A scalar of what a layer holds."""
+    made = np.tanh(layer.weights) if layer.activation == "tanh" else layer.weights
+    return np.sum(made) * (2 if layer.is_scaled else 1)
+
+
+def test_text_and_flags_beside_floats_have_no_gradient():
+    given = Layer(np.array([0.5, -1.0]))
+    expected = 2 * (1 - np.tanh(given.weights) ** 2)
+    for gradient in (
+        pliant.grad(applied)(given),
+        pliant.vjp(applied, given)[1](1.0)[0],
+        pliant.jacobian(applied)(given),
+    ):
+        np.testing.assert_allclose(gradient.weights, expected)
+        assert gradient.activation is None and gradient.is_scaled is None
+    given.activation = "none"
+    np.testing.assert_array_equal(pliant.grad(applied)(given).weights, [2.0, 2.0])
+    value, gradient = pliant.value_and_grad(lambda x, m: np.sum(x["a"][m]), argnums=0)(
+        {"a": np.ones(3), "mask": np.ones(3, bool), "of": None}, np.array([True, False, True])
+    )
+    assert value == 2.0 and gradient["mask"] is None
+    np.testing.assert_array_equal(gradient["a"], [1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("args", "argnums", "place"),
+    [
+        (({"w": X, "b": [0]},), 0, r"got i64\[\] for p\['b'\]\[0\]"),
+        ((X, [np.arange(2), X]), (0, 1), r"got i64\[2\] for rest\[0\]"),
+        ((X, "tanh"), (0, 1), "got str for rest"),
+        ((Layer(3),), 0, r"got i64\[\] for p.weights"),
+        (([True, "tanh"],), 0, r"got bool\[\] for p\[0\]"),
+    ],
+)
+def test_what_has_no_derivative_is_named_by_its_place(args: Any, argnums: Any, place: str):
+    def f(p: Any, rest: Any = 0.0) -> Any:
+        return 0.0
+
+    with pytest.raises(DifferentiationError, match=place):
+        pliant.grad(f, argnums)(*args)

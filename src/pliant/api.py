@@ -85,11 +85,12 @@ def value_and_grad(
     """A function that returns `(f(*args), gradient)`; with has_aux `((value, aux), gradient)`.
 
     f returns one real float. The gradient has the structure, shapes and dtypes of the arguments
-    that argnums names (a tuple of gradients for a tuple). For complex arguments z it is
-    ∂f/∂Re z + i·∂f/∂Im z. The caller's arrays are never written, but those of accumulate_into: an
-    array or a tree like the gradient, to which it is added, and which is returned for it. With
-    pack=True the gradient is `(vector, tree)`: all of it in one vector, and views of that in the
-    gradient's structure; accumulate_into is then a vector.
+    that argnums names (a tuple of gradients for a tuple), with None for text, booleans and other
+    objects in containers. For complex arguments z it is ∂f/∂Re z + i·∂f/∂Im z. The caller's arrays
+    are never written, but those of accumulate_into: an array or a tree like the gradient, to which
+    it is added, and which is returned for it. With pack=True the gradient is `(vector, tree)`: all
+    of it in one vector, and views of that in the gradient's structure; accumulate_into is then a
+    vector.
     Raises DifferentiationError for arguments that are no floats or a result that is no scalar.
 
     >>> import numpy as np, pliant

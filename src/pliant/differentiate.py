@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, cast, final
 
-import numpy as np
-
+from pliant.active import activate
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
-from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.core.types import REAL_OF
 from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.closed import Closed, close, trace_closed
+from pliant.frontend.closed import Closed
 from pliant.frontend.convert import as_traced, cast_value
-from pliant.frontend.failures import note
-from pliant.frontend.kinds import is_sequence, is_traced
-from pliant.frontend.number import is_number
-from pliant.frontend.signature import containers, flatten, places, pruned, selected, unflatten
+from pliant.frontend.kinds import is_traced
+from pliant.frontend.signature import containers, flatten, places, pruned, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import complex as as_complex
 from pliant.ops.complex import real
@@ -31,143 +26,6 @@ from pliant.ops.shape import broadcast, iota, permute, reshape
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
-
-
-@final
-@frozen
-class Active:
-    """A function closed for differentiation with respect to some of its arguments."""
-
-    closed: Closed
-    xs: tuple[TracedArray, ...]  # the active leaves
-    structures: tuple[Any, ...]  # one per differentiated argument, with None for what is not active
-
-    @property
-    def operands(self) -> Values:
-        """Values for all parameters of `closed.fn`."""
-        return (*(x.value for x in self.xs), *self.closed.free)
-
-    @property
-    def flags(self) -> tuple[bool, ...]:
-        """Which parameters are differentiated."""
-        return (True,) * len(self.xs) + (False,) * len(self.closed.free)
-
-    def tree(self, leaves: Sequence[Any], argnums: Any) -> Any:
-        """Leaves in the structure of the differentiated arguments; None for leaves that are not, and for objects that
-        have none that are."""
-        rest = iter(leaves)
-        trees = tuple([unflatten(s, [next(rest) for _ in range(s.num_leaves)]) for s in self.structures])
-        return trees if is_sequence(argnums) else trees[0]
-
-
-def activate(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str
-) -> Active:  # fmt: skip
-    """Trace f with the leaves of the arguments `argnums` as parameters; argnums None: with all that are floats."""
-    is_any = argnums is None
-    argnums = tuple(range(len(args))) if is_any else argnums
-    numbers = _positions(argnums, len(args), name)
-    parts = [flatten(a) for a in args]
-    leaves: list[Any] = []
-    active: list[bool] = []
-    for n, (part, _) in enumerate(parts):
-        leaves += part
-        active += [n in numbers and (not is_any or is_float(x)) for x in part]
-    active = active if any(active) else [is_any or a for a in active]  # an error, or there are no arguments
-    leaves = [differentiable(x, name) if a else x for x, a in zip(leaves, active, strict=True)]
-    extra, _ = flatten(kwargs)
-    _, structure = flatten((args, kwargs))
-    flags = [*active, *[False] * len(extra)]
-    closed = trace_closed(f, [*leaves, *extra], structure, flags, may_raise=True, may_draw=True, may_set=True)
-    operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
-    _leave(closed, operands)
-    # parameters follow the order of the arguments; results follow argnums
-    owners = list(zip(leaves, active, _owners(parts), strict=True))
-    by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}
-    xs = tuple(x for n in sorted(numbers) for x in by_argument[n])
-    if sorted(numbers) != list(numbers):
-        closed = _reorder(closed, xs, [x for n in numbers for x in by_argument[n]])
-        xs = tuple(x for n in numbers for x in by_argument[n])
-    from pliant.pipeline import before_derivatives
-
-    closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
-    actives = {n: [a for _, a, m in owners if m == n] for n in numbers}
-    return Active(closed, xs, tuple([flatten(selected(args[n], actives[n]))[1] for n in numbers]))
-
-
-def _leave(closed: Closed, operands: Sequence[Value]) -> None:
-    """Raise, and leave generators, as the function of these operands does."""
-    if closed.failing is not None:
-        note(*closed.failing(*operands, *closed.free))
-    closed.drawn_by(operands)
-
-
-def once(f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
-    """f, run here and no more: what many derivatives at these arguments are taken of, with the same random numbers."""
-    leaves, closed = close(f, args, {}, may_raise=True, may_draw=True, may_set=True)
-    _leave(closed, [x.value for x in leaves])
-
-    def recorded(*args: Any) -> Any:
-        return closed.rebuild(closed.fn(*[as_traced(x).value for x in args], *closed.free))
-
-    return recorded
-
-
-def _positions(argnums: Any, count: int, name: str) -> tuple[int, ...]:
-    """The numbers of the arguments that are differentiated, of so many in a call."""
-    numbers: list[int] = []
-    for given in argnums if is_sequence(argnums) else (argnums,):
-        if isinstance(given, bool | np.bool_) or not hasattr(given, "__index__"):
-            raise ArgumentError(
-                f"{name}: argnums= takes an integer or a tuple of them, got {argnums!r}",
-                hint="the number of an argument in the call, the first is 0",
-            ).at(("here", here()))
-        n = operator.index(given)
-        if not -count <= n < count:
-            raise ArgumentError(
-                f"{name}: argnums={argnums!r} names no positional argument; the call has {count}",
-                hint="arguments to differentiate are passed by position",
-            )
-        numbers.append(n % count)
-    if len(set(numbers)) != len(numbers):
-        raise ArgumentError(f"{name}: argnums={argnums!r} names an argument twice")
-    return tuple(numbers)
-
-
-def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:
-    return [n for n, (part, _) in enumerate(parts) for _ in part]
-
-
-def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedArray]) -> Closed:
-    """The same function with its active parameters in another order."""
-    params = closed.fn.params
-    place = {id(x): p for x, p in zip(xs, params, strict=False)}
-    order = (*(place[id(x)] for x in wanted), *params[len(xs) :])
-    return Closed(Function(closed.fn.name, order, closed.fn.results), closed.free, closed.leaves, closed.structure)
-
-
-def is_float(x: Any) -> bool:
-    """Whether an argument leaf is a real or complex number or array, and no integer, text or other object."""
-    return is_number(x) and as_traced(x).type.is_float
-
-
-def differentiable(x: Any, name: str) -> TracedArray:
-    """An argument leaf, if it can be differentiated."""
-    if not is_traced(x):
-        try:
-            x = as_traced(x)
-        except ArgumentError:
-            raise DifferentiationError(
-                f"{name}: expected arrays or numbers to differentiate, got {type(x).__name__}",
-                hint="argnums= names the arguments to differentiate",
-            ).at(("here", here())) from None
-    if not x.type.is_float:
-        floats = "pass a float, as in 3.0" if x.is_weak else "convert with .astype(float)"
-        raise DifferentiationError(
-            f"{name}: expected float or complex arguments to differentiate, got {x.type}",
-            hint=f"{floats}, or leave this argument out of argnums",
-        ).at(("here", here()))
-    return x
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -445,4 +303,4 @@ def _eye(n: int, dtype: str) -> Value:
     return convert(same, dtype)
 
 
-__all__ = ["Linearized", "jacobian", "jvp", "linearized", "once", "value_and_grad", "vjp"]
+__all__ = ["Linearized", "jacobian", "jvp", "linearized", "value_and_grad", "vjp"]

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant import differentiate
+from pliant.active import once
 from pliant.api import jit, linearize, vjp, vmap
 from pliant.compiled import Compiled
 from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
@@ -72,7 +73,7 @@ class Pliant(System):
 
     def once(self, fn: Flat, xs: Arrays) -> Flat:
         """The program of fn: random numbers are drawn, and what it prints is printed, once."""
-        recorded = differentiate.once(_spread(fn), xs)
+        recorded = once(_spread(fn), xs)
         return lambda xs: recorded(*xs)
 
     def compile_of(self, functional: Any, program: Callable[..., Any]) -> Callable[..., Any]:
