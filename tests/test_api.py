@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 
 RNG = np.random.default_rng(0)
 X = np.array([0.1, 0.2, 0.3])
@@ -572,6 +572,11 @@ def test_a_printed_program_is_parsed_and_evaluated():
         np.testing.assert_array_equal(got, want)
     with pytest.raises(ArgumentError, match="2 parameters, got 1"):
         pliant.evaluate(fn, x)
+    with pytest.raises(ShapeError, match=r"f: parameter 1 is f64\[3\], got float64 of shape \(4,\)"):
+        pliant.evaluate(fn, np.ones(4), y)
+    with pytest.raises(DTypeError, match=r"f: parameter 2 is f64\[\], got complex128 of shape \(\)"):
+        pliant.evaluate(fn, x, 1j)
+    assert pliant.evaluate(fn, np.arange(3), y)[0].dtype == np.float64
 
 
 def doubled(x: Any) -> Any:

@@ -16,7 +16,8 @@ from pliant.core import parse as core_parse
 from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.origin import NOWHERE, Origin, here
-from pliant.errors import ArgumentError, UnsupportedError
+from pliant.core.types import DTYPES, Type
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.gradients import placed
 from pliant.frontend.tracing import is_tracing
@@ -370,13 +371,25 @@ def parse(text: str) -> Function:
 def evaluate(fn: Function, *arrays: Any) -> tuple[Any, ...]:
     """The results of a program for arrays, one for each of its parameters: by NumPy, one primitive at a time.
 
+    Raises ShapeError and DTypeError for arrays that are not as the parameters, up to dtypes of one kind.
+
     >>> import numpy as np, pliant
     >>> pliant.evaluate(pliant.trace(lambda x: 2 * x, np.ones(3)), np.arange(3.0))
     (array([0., 2., 4.]),)
     """
     if len(arrays) != len(fn.params):
         raise ArgumentError(f"{fn.name} has {len(fn.params)} parameters, got {len(arrays)} arrays")
-    return evaluated(fn, tuple([np.asarray(a) for a in arrays]), np)
+    pairs = enumerate(zip(arrays, fn.params, strict=True), 1)
+    return evaluated(fn, tuple([_like(a, p.type, f"{fn.name}: parameter {n}") for n, (a, p) in pairs]), np)
+
+
+def _like(given: Any, expected: Type, place: str) -> Any:
+    """An array of the type of a parameter."""
+    x, dtype = np.asarray(given), DTYPES[expected.dtype]
+    if x.shape == expected.shape and np.can_cast(x.dtype, dtype, "same_kind"):
+        return x.astype(dtype, copy=False)
+    got = f"{place} is {expected}, got {x.dtype} of shape {x.shape}"
+    raise (DTypeError(got) if x.shape == expected.shape else ShapeError(got)).at(("here", here()))
 
 
 __all__ = [
