@@ -22,11 +22,11 @@ from pliant.ops.bits import logical_or
 from pliant.ops.compare import equal, minimum
 from pliant.ops.elementwise import add
 from pliant.ops.index import ScatterSet
-from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.select import select
 from pliant.ops.shape import iota
+from pliant.passes.later import INDEX
 
 xp: Any = np
 

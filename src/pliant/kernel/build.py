@@ -54,9 +54,9 @@ from pliant.kernel.together import together
 from pliant.kernel.unread import spared, unread_rests
 from pliant.kernel.wanted import is_made_as_far, leave_unread
 from pliant.ops.block import BlockWrite
-from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.tape import tapes_made
 from pliant.ops.update import Window
+from pliant.passes.ranges import Ranges, ranges_of
 from pliant.transforms.replace import replaced
 
 

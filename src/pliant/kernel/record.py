@@ -41,9 +41,9 @@ from pliant.ops.base import Elementwise
 from pliant.ops.compare import Less
 from pliant.ops.elementwise import Mul
 from pliant.ops.power import Pow
-from pliant.ops.ranges import Range, Ranges
 from pliant.ops.select import Select
 from pliant.ops.shape import Concatenate
+from pliant.passes.ranges import Range, Ranges
 
 if TYPE_CHECKING:
     from pliant.kernel.lengths import Lengths, Limits

@@ -18,11 +18,11 @@ from pliant.core.ir import Function, Node, Param, Value, nodes
 from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock
-from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
-from pliant.ops.places import Form, Scene, form_of
 from pliant.ops.select import Select
 from pliant.ops.shape import Permute
+from pliant.passes.later import INDEX
+from pliant.passes.places import Form, Scene, form_of
 
 NAMED: Final = "named"
 End: TypeAlias = tuple[int, Form]

@@ -1,0 +1,90 @@
+"""Permutations move outwards: operations on permuted arrays walk these as they lie.
+
+Loops taken at once have an axis of lanes in front, which lies last in the arrays they read. So
+`sum(permute(a) * permute(b))` becomes `sum(a * b)` over other axes, and nests that read the same arrays
+have the same space, which they can share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from pliant.core.ir import Value
+from pliant.ops.base import Elementwise
+from pliant.ops.index import Gather
+from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
+from pliant.ops.reduce import Reduction
+from pliant.ops.shape import Broadcast, Permute, permute, reshape
+from pliant.ops.shape_rules import (
+    broadcast_of_broadcast,
+    movement_of_nothing,
+    permute_of_broadcast,
+    permute_of_permute,
+    reshape_of_reshape,
+)
+from pliant.passes import permuted_carries
+from pliant.rewrite.rule import rewrite
+
+
+@rewrite(Elementwise, reads=(Permute,))
+def elementwise_of_permutes(value: Value) -> Value | None:
+    """f(permute(x), permute(y), broadcast(z)) → permute(f(x, y, broadcast(z)))."""
+    permutes = [a.op for a in value.args if isinstance(a.op, Permute)]
+    back = permutes[0].inverse()
+    if not all([op == permutes[0] if isinstance(op := a.op, Permute) else _is_repeated(a) for a in value.args]):
+        return None
+    args = [a.args[0] if isinstance(a.op, Permute) else permute(a, back) if a.shape else a for a in value.args]
+    return permute(value.op.apply(*args)[0], permutes[0].order)
+
+
+def _is_repeated(x: Value) -> bool:
+    return not x.shape or isinstance(x.op, Broadcast)
+
+
+@rewrite(Reduction, level="stable", reads=(Permute,))
+def reduction_of_permute(value: Value) -> Value | None:
+    """A reduction of permute(x) is one of x over the same axes, permuted."""
+    x, op = value.args[0], value.op
+    assert isinstance(op, Reduction)
+    if not isinstance(x.op, Permute) or len(value.args) != 1:
+        return None
+    order, axes = x.op.order, op.axes
+    kept = [order[a] for a in range(len(order)) if a not in axes]
+    made: Value = replace(cast("Any", op), axes=tuple(sorted([order[a] for a in axes])))(x.args[0])
+    return permute(made, [sorted(kept).index(a) for a in kept])
+
+
+@rewrite(Gather, reads=(Permute,))
+def gather_of_permute(value: Value) -> Value | None:
+    """Elements of an array in another order of axes are those of the array, at places in another order."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    if not isinstance(x.op, Permute) or op.shared or len(indices) != x.type.rank:
+        return None
+    return op(x.args[0], *(indices[a] for a in x.op.inverse()))
+
+
+@rewrite(Permute)
+def permute_of_unit_axes(value: Value) -> Value | None:
+    """A permutation that only moves axes of one element leaves all elements in their order."""
+    (x,), op = value.args, value.op
+    assert isinstance(op, Permute)
+    long = [axis for axis in op.order if x.shape[axis] != 1]
+    return reshape(x, value.shape) if long == sorted(long) else None
+
+
+RULES = (
+    permute_of_unit_axes,
+    gather_of_permute,
+    movement_of_nothing,
+    elementwise_of_permutes,
+    reduction_of_permute,
+    permute_of_permute,
+    permute_of_broadcast,
+    broadcast_of_broadcast,
+    reshape_of_reshape,
+    loop_with_permuted_rows,
+    *permuted_carries.RULES,
+    loop_without_repeated_operands,
+)
