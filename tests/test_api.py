@@ -234,45 +234,6 @@ def test_attributes_are_read_anew_at_every_call():
     assert f(X) == 0
 
 
-def test_jit_with_options_is_a_decorator():
-    @pliant.jit(static="n", backend="reference")
-    def power(x: Any, n: int) -> Any:
-        """x, n times."""
-        return x**n
-
-    assert power.__name__ == "power" and power.__doc__ == "x, n times."
-    np.testing.assert_array_equal(power(X, 3), X**3)
-    np.testing.assert_array_equal(pliant.jit()(np.sin)(X), np.sin(X))
-    with pytest.raises(pliant.PliantError, match="names of parameters"):
-        pliant.jit(static=3)
-
-
-def test_transformations_with_options_alone_are_decorators():
-    @pliant.grad(argnums=1)
-    @pliant.checkpoint(save="sqrt")
-    def product(x: Any, y: Any) -> Any:
-        """x y."""
-        return x * y
-
-    @pliant.vmap(in_axes=(0, None))
-    @pliant.custom_derivative(jvp=lambda xs, tangents: tangents[0] @ xs[1])
-    def dot(x: Any, y: Any) -> Any:
-        return x @ y
-
-    @pliant.vectorize(signature="(n),(n)->()")
-    def inner(x: Any, y: Any) -> Any:
-        return x @ y
-
-    assert product(2.0, 3.0) == 2.0 and product.__doc__ == "x y."
-    np.testing.assert_array_equal(dot(np.eye(2), np.array([3.0, 4.0])), [3.0, 4.0])
-    np.testing.assert_array_equal(inner(np.eye(3), np.arange(3.0)), [0.0, 1.0, 2.0])
-    assert pliant.value_and_grad(has_aux=True)(lambda x: (x**2, "aux"))(3.0) == ((9.0, "aux"), 6.0)
-    np.testing.assert_array_equal(pliant.hessian(argnums=0)(lambda x: np.sum(x**2))(X), 2 * np.eye(len(X)))
-    np.testing.assert_array_equal(pliant.jacobian(mode="forward")(np.sin)(X), np.diag(np.cos(X)))
-    with pytest.raises(pliant.PliantError, match="expected a function, got NoneType"):
-        pliant.grad(None)  # pyright: ignore[reportArgumentType]
-
-
 def test_writes_reach_the_caller_under_jit():
     def shift(x: Any) -> Any:
         x[1:] = x[:-1]
@@ -524,18 +485,6 @@ def test_one_function_from_many_threads():
     for t in threads:
         t.join()
     assert not wrong
-
-
-def test_methods_can_be_compiled_by_decorator():
-    class Linear:
-        def __init__(self) -> None:
-            self.w = np.arange(3.0)
-
-        @pliant.jit
-        def apply(self, x: Any) -> Any:
-            return self.w @ x
-
-    assert Linear().apply(X) == pytest.approx(0.8)
 
 
 def test_explain_names_the_rules_that_fired():
