@@ -5,7 +5,7 @@ Complex numbers are ordered by their real, then by their imaginary parts, as in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
@@ -182,11 +182,22 @@ def not_zero(x: Value) -> Value:
     return not_equal(x, const(0, x.dtype))
 
 
-def not_zero_of_written(value: Value, find: Find) -> Value | None:
-    """Where an array that was zeros, and into which numbers have been put, is not zero, if that is known of some."""
+def not_zero_of_written(
+    value: Value, find: Find, put: Callable[[Value, Value], Value], *, adds: bool, unique: bool
+) -> Value | None:
+    """Where an array that was zero somewhere, and into which numbers have been put, may differ from zero.
+
+    put: truths put into an array of truths at the same places; adds: the numbers are added to what is there; unique: no
+    place is named twice. Where any may be, as many writes of truths would be made as of numbers: too dear.
+    """
     x, *_, u = value.args
-    start = is_zero(x) or find(x) is not None
-    return not_zero(value) if start and find(u) is not None else None
+    start, new = find(x), find(u)
+    if start is None or (new is None and (not unique or u.type.size == x.type.size)):
+        return None
+    if new is not None and adds and not (unique and is_zero(start)):  # a sum, of which one term may be zero
+        return not_zero(value)
+    new = const(True, "bool") if new is None else new
+    return put(fit(start, x.type.with_dtype("bool")), fit(new, u.type.with_dtype("bool")))
 
 
 def not_zero_of_made(

@@ -43,8 +43,9 @@ class Sum(Linear, Elementwise):
         )
 
     def support_of(self, value: Value, find: Find) -> Value | None:
-        """Where one of the terms may differ from zero; of many terms, where the sum does."""
-        masks, todo = dict[Value, None](), [value]
+        """Where one of the terms may differ from zero; of many terms, where the sum does, if none of them fills most of
+        it: those of a stencil leave out little, and their sum is made in pieces."""
+        masks, todo, fills = dict[Value, None](), [value], False
         while todo:
             term = todo.pop()
             if isinstance(term.op, Sum) and len(todo) + len(masks) < TERMS:
@@ -53,11 +54,13 @@ class Sum(Linear, Elementwise):
             mask = find(term)
             if mask is None:
                 return None
+            put: int | None = getattr(term.op, "put", None)
+            fills = fills or (put is not None and 2 * term.args[put].type.size > value.type.size)
             masks[mask] = None
         first, *others = masks
         if not others or (len(others) == 1 and first.shape == others[0].shape == value.shape):
             return Add()(*masks) if others else first
-        return not_zero(value)
+        return None if fills else not_zero(value)
 
 
 @final
@@ -131,8 +134,8 @@ class Div(Elementwise):
         rise = neg(y * db) if da is None else da - y * db
         return (y,), (fit(rise / b, y.type),)
 
-    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
-        return unfit(sparing(lambda c: c / conj(b), ct), a), None
+    def transpose(self, ct: Value, a: Value | Type, b: Any) -> Tangents:
+        return unfit(sparing(lambda c, known: c / conj(known), ct, b), a), None
 
 
 @final
@@ -225,7 +228,7 @@ def scaled(ct: Value, known: Any) -> Value:
     """The cotangent times the conjugate of what the tangent was multiplied with."""
     if is_finite(known):
         return ct * conj(known)
-    return sparing(lambda c: c * conj(known), ct)
+    return sparing(lambda c, known: c * conj(known), ct, known)
 
 
 def is_whole(x: Value) -> bool:

@@ -18,7 +18,7 @@ from pliant.errors import DTypeError, ShapeError, out_of_range
 from pliant.ops.base import Linear, Safe, can_be_read
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
-from pliant.ops.select import Find, select
+from pliant.ops.select import Find, Product, is_true, is_zero, select
 from pliant.ops.shape import Permute, broadcast, iota, lift, move_axis, permute, reshape, slice_axis
 
 
@@ -117,6 +117,12 @@ class Gather(Indexed):
         many = Gather(self.shared)(x, *(move_axis(i, 0, self.shared) for i in lifted))
         return move_axis(many, self.shared, 0)
 
+    def support(self, find: Find, x: Value, *indices: Value) -> Value | None:
+        mask = find(x)
+        if mask is None or (isinstance(mask.op, ScatterSet) and mask.args[1:-1] == indices and is_true(mask.args[-1])):
+            return None
+        return self(mask, *indices) if mask.shape == x.shape else mask
+
     def kernel(self, k: Any, i: Any, x: Any, *indices: Any) -> Any:
         rank = indices[0].type.rank
         at = _checked(k, x.type, self.shared, [index(i[:rank]) for index in indices])
@@ -127,6 +133,8 @@ class Scatter(Indexed):
     """Writes `u` to the places of x, in row-major order of the indices: operands x, indices, u."""
 
     updates = 1
+    put: ClassVar[int] = -1
+    """Which operand is put into the first."""
 
     def linear_operands(self, count: int) -> tuple[int, ...]:
         return 0, count - 1
@@ -185,9 +193,21 @@ class Scatter(Indexed):
 
         k.loop(u.type.shape, write, ends)
 
+    def at_written(self, f: Product, value: Value, known: Value) -> Value | None:
+        """f of the elements that were put into zeros, if they are not more, and of those known at their places."""
+        x, *indices, u = value.args
+        if not is_zero(x) or u.type.size > x.type.size or (not self.unique and isinstance(self, ScatterSet)):
+            return None
+        return self(x, *indices, f(u, Gather(self.shared, self.unique)(known, *indices) if known.shape else known))
+
     def support_of(self, value: Value, find: Find) -> Value | None:
         """Where numbers were put that may differ from zero."""
-        return not_zero_of_written(value, find)
+        _, *indices, _ = value.args
+
+        def put(x: Value, u: Value) -> Value:
+            return ScatterSet(self.shared, self.unique)(x, *indices, u)
+
+        return not_zero_of_written(value, find, put, adds=isinstance(self, ScatterAdd), unique=self.unique)
 
     idle: ClassVar[Any] = None
     """What leaves an element as it is, if there is such a number."""

@@ -8,7 +8,7 @@ from pliant.ops.elementwise import Add, Sub, add, neg
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, Reshape, Slice, permute, reshape
-from pliant.ops.update import AddSlice, UpdateSlice, add_slice
+from pliant.ops.update import AddSlice, UpdateSlice, Window, add_slice
 from pliant.rewrite.rule import rewrite
 
 DEPTH = 8  # how many movements and writes may lie between a sum and the zeros below
@@ -21,7 +21,18 @@ def add_of_write_into_zeros(value: Value) -> Value | None:
     x, y = value.args
     if x.shape != y.shape:
         return None
-    return _onto(x, y, DEPTH) or _onto(y, x, DEPTH)
+    return _at_same_places(x, y) or _onto(x, y, DEPTH) or _onto(y, x, DEPTH)
+
+
+def _at_same_places(x: Value, y: Value) -> Value | None:
+    """The sum of two writes into zeros, where both are at the same places: one write of a sum."""
+    if x.op != y.op or not isinstance(x.op, Scatter | Window | BlockWrite):
+        return None
+    put = x.op.put % len(x.args)
+    is_same = all([n == put or a is b for n, (a, b) in enumerate(zip(x.args, y.args, strict=True))])
+    if not is_same or not is_zero(x.args[0]):
+        return None
+    return x.op(*x.args[:put], add(x.args[put], y.args[put]), *x.args[put + 1 :])
 
 
 def added(acc: Value, y: Value) -> Value:

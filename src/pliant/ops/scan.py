@@ -11,10 +11,10 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
-from pliant.ops.compare import Maximum, Minimum, equal
-from pliant.ops.elementwise import Add, Mul, Sub, conj, convert
+from pliant.ops.compare import Maximum, Minimum, equal, not_zero
+from pliant.ops.elementwise import Add, Mul, Sub, conj
 from pliant.ops.in_jax import jax_module
-from pliant.ops.select import select
+from pliant.ops.select import Find, Select, select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 
 
@@ -116,6 +116,9 @@ class Cumsum(Scan, Linear):
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
         return (cumsum(ct, self.axis, reverse=not self.reverse),)
 
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        return None if find(value.args[0]) is None else not_zero(value)
+
 
 @final
 @frozen
@@ -151,11 +154,11 @@ class CumulativeExtremum(Scan):
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
         if dx is None or not y.type.is_float or not x.shape[self.axis]:
             return (y,), (None,)
-        n = x.shape[self.axis]
-        keep = equal(slice_axis(y, self.axis, 0, n - 1), slice_axis(y, self.axis, 1, n - 1))
-        keep = _join(ir.operators.zeros(_edge(keep.type, self.axis)), keep, self.axis, self.reverse)
+        n, axis = x.shape[self.axis], self.axis
+        keep = equal(slice_axis(y, axis, 0, n - 1), slice_axis(y, axis, 1, n - 1))
+        keep = _join(ir.operators.zeros(_edge(keep.type, axis)), keep, axis, self.reverse)
         new = select(keep, ir.operators.zeros(dx.type), dx)
-        return (y,), (recur(convert(keep, dx.dtype), new, self.axis, reverse=self.reverse),)
+        return (y,), (recur(keep, new, axis, reverse=self.reverse),)
 
 
 def running(scan: Any, flip: Any, x: Any, axis: int, reverse: bool) -> Any:
@@ -200,7 +203,8 @@ class Cummin(CumulativeExtremum):
 class Recur(Sequential):
     """Linear recurrence along `axis`: `y[k] = a[k]·y[k-1] + b[k]`, where y before the first is 0.
 
-    `a, b: t[…, n, …]` → `t[…, n, …]`. It is linear in b, and its derivatives are recurrences again.
+    `a, b: t[…, n, …]` → `t[…, n, …]`. It is linear in b, and its derivatives are recurrences again. Where a is a
+    truth, it says whether the sum goes on: where not, `y[k] = b[k]`, whatever y[k-1] is.
     """
 
     axis: int
@@ -208,24 +212,24 @@ class Recur(Sequential):
     idle = 0
 
     def infer(self, a: Type, b: Type) -> Type:
-        if a != b or not 0 <= self.axis < a.rank:
+        if a not in (b, b.with_dtype("bool")) or not 0 <= self.axis < a.rank:
             raise ShapeError(f"recur: {a} and {b} do not fit together along axis {self.axis}")
-        if a.kind == "b":
-            raise DTypeError(f"recur is not defined for bools: {a}")
-        return a
+        if b.kind == "b":
+            raise DTypeError(f"recur is not defined for bools: {b}")
+        return b
 
     def array(self, xp: Namespace, a: Any, b: Any) -> Any:
         rows = range(a.shape[self.axis])
         head = (slice(None),) * self.axis
         y, out = None, list[Any]()
         for j in reversed(rows) if self.reverse else rows:
-            y = b[(*head, j)] if y is None else a[(*head, j)] * y + b[(*head, j)]
+            y = b[(*head, j)] if y is None else _next(xp, a[(*head, j)], y, b[(*head, j)])
             out.append(y)
         return xp.stack(out[::-1] if self.reverse else out, axis=self.axis) if out else b
 
     def jax(self, jnp: Namespace, a: Any, b: Any) -> Any:
         def step(y: Any, row: tuple[Any, Any]) -> tuple[Any, Any]:
-            y = row[0] * y + row[1]
+            y = _next(jnp, row[0], y, row[1])
             return y, y
 
         rows = jnp.moveaxis(a, self.axis, 0), jnp.moveaxis(b, self.axis, 0)
@@ -238,6 +242,9 @@ class Recur(Sequential):
         if not terms or not y.type.is_float:
             return (y,), (None,)
         return (y,), (self(a, terms[0] if len(terms) == 1 else terms[0] + terms[1]),)
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        return None if find(value.args[1]) is None else not_zero(value)
 
     def before(self, y: Value) -> Value:
         """y[k-1] at place k."""
@@ -258,7 +265,15 @@ class Recur(Sequential):
         return k.load(xs[1], i)
 
     def following(self, k: Any, i: Any, before: Any, *xs: Any) -> Any:
-        return k.scalar(Add(), k.scalar(Mul(), k.load(xs[0], i), before), k.load(xs[1], i))
+        a, b = k.load(xs[0], i), k.load(xs[1], i)
+        if xs[0].type.kind == "b":
+            return k.scalar(Select(), a, k.scalar(Add(), before, b), b)
+        return k.scalar(Add(), k.scalar(Mul(), a, before), b)
+
+
+def _next(xp: Namespace, a: Any, before: Any, b: Any) -> Any:
+    """The element of a recurrence after `before`."""
+    return xp.where(a, before + b, b) if "bool" in str(a.dtype) else a * before + b
 
 
 def _edge(type: Type, axis: int) -> Type:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, final
 
 from pliant.core.ir import Const, Namespace, Operand, Tangents, Value, Values, const
@@ -20,6 +21,7 @@ from pliant.ops.shape import Broadcast
 from pliant.rewrite.rule import rewrite
 
 Find: TypeAlias = Callable[[Value], "Value | None"]
+Product: TypeAlias = Callable[[Value, Value], Value]
 
 DEPTH = 8  # how far back `support` looks: a mask that decides is a few steps away
 
@@ -67,9 +69,18 @@ def select(condition: Value, x: Operand, y: Operand) -> Value:
 
 def is_zero(x: Value) -> bool:
     """Whether `x` is a literal zero, or one repeated."""
+    return _is_literal(x, 0)
+
+
+def is_true(x: Value) -> bool:
+    """Whether `x` is a literal truth, or one repeated."""
+    return x.dtype == "bool" and _is_literal(x, 1)
+
+
+def _is_literal(x: Value, number: int) -> bool:
     if isinstance(x.op, Broadcast):
         (x,) = x.args
-    return isinstance(x.op, Const) and x.op.value == 0
+    return isinstance(x.op, Const) and x.op.value == number
 
 
 def is_finite(x: Value) -> bool:
@@ -97,10 +108,13 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
     return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x, find)
 
 
-def sparing(f: Callable[[Value], Value], ct: Value) -> Value:
-    """`f(ct)`, f being a product with something: zero where `ct` is known to be zero."""
+def sparing(f: Product, ct: Value, known: Value) -> Value:
+    """`f(ct, known)`, f being a product or a quotient of elements: zero where `ct` is known to be zero."""
+    op: Any = ct.op
+    if hasattr(op, "at_written") and (made := op.at_written(partial(sparing, f), ct, known)) is not None:
+        return made
     mask = support(ct)
-    return f(ct) if mask is None else select(mask, f(unmasked(ct)), 0)
+    return f(ct, known) if mask is None else select(mask, f(unmasked(ct), known), 0)
 
 
 def unmasked(ct: Value) -> Value:
