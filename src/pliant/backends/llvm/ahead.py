@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, final
 
-from pliant.backends.llvm.streams import LINE, Edges
+from pliant.backends.llvm.streams import LINE, Edges, request
 from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.cost import FAR
@@ -63,7 +63,7 @@ class Ahead:
             for byte in range(AHEAD, AHEAD + steps * itemsize(s.buffer.type.dtype), LINE):
                 # Beyond the end of an array nothing is fetched, and nothing goes wrong.
                 line = e.op(f"getelementptr i8, ptr {start}, i64 {byte}")
-                e.call_for_effect(f"void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
+                e.call_for_effect(request(line))
         del e.env[self.loop]
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.squares import SIDE, Loop, Squares, are_colliding
-from pliant.backends.llvm.streams import LINE, Edges, Held, address_at
+from pliant.backends.llvm.streams import LINE, Edges, Held, address_at, request
 from pliant.backends.llvm.tiles import Turned, is_far
 from pliant.core.data import frozen
 from pliant.core.types import itemsize
@@ -135,7 +135,7 @@ def ask_for(e: Emitter, s: Load | Root, loops: tuple[Var, Var], at: Edges) -> No
     e.env[loops[0]], e.env[loops[1]] = at
     last = (SIDE - 1) * itemsize(s.buffer.type.dtype)
     line = e.op(f"getelementptr i8, ptr {e.address(s.buffer, s.offset)}, i64 {last}")
-    e.call_for_effect(f"void @llvm.prefetch.p0(ptr {line}, i32 0, i32 2, i32 1)")
+    e.call_for_effect(request(line, cache=2))
     del e.env[loops[0]], e.env[loops[1]]
 
 

@@ -21,7 +21,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pliant.backends.llvm.jit import host_target
-from pliant.backends.llvm.streams import LINE, Edges
+from pliant.backends.llvm.streams import LINE, Edges, request
 from pliant.backends.llvm.tiles import BLOCK, COLLIDING, WIDE_ELEMENT, Turned, is_far, turned
 from pliant.core.data import frozen
 from pliant.core.types import Type, itemsize
@@ -224,7 +224,7 @@ class Squares:
 def ask_for(e: Emitter, root: Root) -> None:
     """Let the line of cache be fetched that a root writes."""
     if root.buffer and root.offset.is_of_loops:
-        e.call_for_effect(f"void @llvm.prefetch.p0(ptr {e.address(root.buffer, root.offset)}, i32 1, i32 3, i32 1)")
+        e.call_for_effect(request(e.address(root.buffer, root.offset), writes=True))
 
 
 def last_square(e: Emitter, loop: Var, side: int) -> str:

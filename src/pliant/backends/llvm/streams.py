@@ -53,6 +53,11 @@ def past_caches(program: Program, features: set[str]) -> frozenset[Buffer]:
     return frozenset([root_of(b) for b in program.results if b.type.bytes >= least]) - read
 
 
+def request(address: str, *, cache: int = 1, writes: bool = False) -> str:
+    """The call that asks for the line of cache at an address. cache: the first that is to hold it, 1 or 2."""
+    return f"void @llvm.prefetch.p0(ptr {address}, i32 {int(writes)}, i32 {4 - cache}, i32 1)"
+
+
 @lru_cache
 def last_cache() -> int:
     """The bytes of the third cache, which cores share; 0 if the system does not tell."""

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pliant.backends.llvm.streams import LINE, Edges, line_before
+from pliant.backends.llvm.streams import LINE, Edges, line_before, request
 from pliant.core.data import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Load, Root, Var
@@ -201,7 +201,7 @@ def _asked_for(item: int) -> list[str]:
             f"  %away{n} = mul i64 %later{n}, %stride",
             f"  %asked{n} = add i64 %away{n}, %c",
             f"  %line.at{n} = getelementptr i{8 * item}, ptr %from, i64 %asked{n}",
-            f"  call void @llvm.prefetch.p0(ptr %line.at{n}, i32 0, i32 3, i32 1)",
+            f"  call {request(f'%line.at{n}')}",
         ]
     return lines
 
