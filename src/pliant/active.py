@@ -61,29 +61,23 @@ def activate(
     flags = [_flags(part, is_wanted=n in numbers, is_any=is_any) for n, (part, _) in enumerate(parts)]
     if not any([any(given) for given in flags]):
         flags = [[is_any] * len(part) for part, _ in parts]  # an error, or there are no arguments
-    leaves: list[Any] = []
-    for n, (part, structure) in enumerate(parts):
-        for k, (x, is_active) in enumerate(zip(part, flags[n], strict=True)):
-            leaves.append(differentiable(x, name, partial(_place, f, n, k, structure)) if is_active else x)
-    active = [a for given in flags for a in given]
+    given = [_checked(f, n, parts[n], flags[n], name) for n in range(len(args))]
     extra, _ = flatten(kwargs)
     _, structure = flatten((args, kwargs))
-    traced = [*active, *[False] * len(extra)]
-    closed = trace_closed(f, [*leaves, *extra], structure, traced, may_raise=True, may_draw=True, may_set=True)
-    operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
-    _leave(closed, operands)
+    leaves = [*[x for part in given for x in part], *extra]
+    active = [*[a for part in flags for a in part], *[False] * len(extra)]
+    closed = trace_closed(f, leaves, structure, active, may_raise=True, may_draw=True, may_set=True)
     # parameters follow the order of the arguments; results follow argnums
-    owners = list(zip(leaves, active, _owners(parts), strict=True))
-    by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}
-    xs = tuple(x for n in sorted(numbers) for x in by_argument[n])
+    by_argument = {n: [x for x, a in zip(given[n], flags[n], strict=True) if a] for n in numbers}
+    xs = tuple([x for n in sorted(numbers) for x in by_argument[n]])
+    _leave(closed, [x.value for x in xs])
     if sorted(numbers) != list(numbers):
         closed = _reorder(closed, xs, [x for n in numbers for x in by_argument[n]])
-        xs = tuple(x for n in numbers for x in by_argument[n])
+        xs = tuple([x for n in numbers for x in by_argument[n]])
     from pliant.pipeline import before_derivatives
 
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
-    actives = {n: [a for _, a, m in owners if m == n] for n in numbers}
-    return Active(closed, xs, tuple([flatten(selected(args[n], actives[n]))[1] for n in numbers]))
+    return Active(closed, xs, tuple([flatten(selected(args[n], flags[n]))[1] for n in numbers]))
 
 
 def _leave(closed: Closed, operands: Sequence[Value]) -> None:
@@ -125,10 +119,6 @@ def _positions(argnums: Any, count: int, name: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:
-    return [n for n, (part, _) in enumerate(parts) for _ in part]
-
-
 def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedArray]) -> Closed:
     """The same function with its active parameters in another order."""
     params = closed.fn.params
@@ -153,10 +143,16 @@ def _flags(leaves: Sequence[Any], *, is_wanted: bool, is_any: bool) -> list[bool
     return flags if any(flags) else [True] * len(leaves)
 
 
-def _place(f: Callable[..., Any], n: int, k: int, structure: Any) -> str:
-    """Where leaf k of argument n is, in terms of the parameters of f."""
-    names = parameter_names(f)
-    return places(structure, names[n] if n < len(names) else f"args[{n}]")[k]
+def _checked(f: Callable[..., Any], n: int, part: tuple[list[Any], Any], flags: Sequence[bool], name: str) -> list[Any]:
+    """The leaves of argument n of f, those that are differentiated as traced arrays."""
+    leaves, structure = part
+
+    def place(k: int) -> str:
+        names = parameter_names(f)
+        return places(structure, names[n] if n < len(names) else f"args[{n}]")[k]
+
+    rows = enumerate(zip(leaves, flags, strict=True))
+    return [differentiable(x, name, partial(place, k)) if a else x for k, (x, a) in rows]
 
 
 def differentiable(x: Any, name: str, place: Callable[[], str]) -> TracedArray:
