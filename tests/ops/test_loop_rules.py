@@ -8,9 +8,10 @@ import pytest
 from pliant.core.build import trace
 from pliant.core.ir import Value, nodes
 from pliant.core.types import Type
-from pliant.ops import RULES, outward
+from pliant.ops import RULES
 from pliant.ops.loop import Loop
 from pliant.ops.shape import permute
+from pliant.passes import outward
 from pliant.rewrite.engine import simplify
 from pliant.testing import run
 

@@ -13,12 +13,13 @@ from pliant.core.build import trace
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value, nodes
 from pliant.core.types import Type
-from pliant.ops import RULES, outward
+from pliant.ops import RULES
 from pliant.ops.block import AddBlock, UpdateBlock
 from pliant.ops.index import ScatterAdd, ScatterSet
 from pliant.ops.select import Select, select
 from pliant.ops.shape import broadcast, permute, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice
+from pliant.passes import outward
 from pliant.pipeline import optimise
 from pliant.rewrite.engine import simplify
 from pliant.testing import run

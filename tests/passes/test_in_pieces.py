@@ -13,12 +13,12 @@ from pliant.core.build import trace
 from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
-from pliant.ops import in_pieces as pieces
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.shape import Concatenate, Slice, broadcast, concatenate, slice_axis
 from pliant.ops.transcendental import Exp
 from pliant.ops.update import UpdateSlice, add_slice, update_slice
+from pliant.passes import in_pieces as pieces
 from pliant.passes.in_pieces import in_pieces
 from pliant.testing import run
 

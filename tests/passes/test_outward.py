@@ -9,9 +9,10 @@ from pliant.core.build import trace
 from pliant.core.ir import Value, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
-from pliant.ops import RULES, outward
+from pliant.ops import RULES
 from pliant.ops.reduce import reduce_max, reduce_sum
 from pliant.ops.shape import Permute, broadcast, permute, reshape
+from pliant.passes import outward
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_rule, run
 

@@ -27,7 +27,8 @@ from pliant.backends.llvm import (
     tapes,
 )
 from pliant.kernel import blocks, carries, cost, fuse, lanes, overlap, pack, product, rows, split, stacked, thin
-from pliant.ops import ahead, at_once, boxes, columns, fewer_rows, hoist, row_flow, sink, update
+from pliant.ops import update
+from pliant.passes import ahead, at_once, boxes, columns, fewer_rows, hoist, row_flow, sink
 
 WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "blocks": (

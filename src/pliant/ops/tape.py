@@ -1,7 +1,7 @@
 """A loop of unknown length forward, which leaves a tape of what its steps saved; and back over the tape.
 
 A tape is a value, a number that only the way back knows how to read. So a loop or a branch hands on the tapes that were
-made in it as it hands on anything else, and a tape is read once. See `ops.once` for where a value's loop and the
+made in it as it hands on anything else, and a tape is read once. See `passes.once` for where a value's loop and the
 loop that leaves the tape become one.
 """
 
