@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -169,3 +171,51 @@ def test_a_number_of_pythons_that_may_be_none_stays_one() -> None:
             made, wanted = pliant.jit(simulated)(gain, 1.0, n), simulated(gain, 1.0, n)
             assert type(made) is type(wanted)
             np.testing.assert_allclose(made, wanted, rtol=1e-5)
+
+
+def _twice(x: Any, low: Any) -> Any:
+    return None if x < low else 2.0 * x
+
+
+def _three(x: Any, low: Any) -> Any:
+    return None if x < low else 3
+
+
+NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "float": lambda x, low: float(_twice(x, low)),
+    "int": lambda x, low: int(_twice(x, low)),
+    "bool": lambda x, low: bool(_twice(x, low)),
+    "round": lambda x, low: np.arange(10)[round(_twice(x, low))],
+    "round to digits": lambda x, low: round(_twice(x, low), 1),
+    "complex": lambda x, low: complex(1.0, _twice(x, low)),
+    "divmod": lambda x, low: (*divmod(_twice(x, low), 2), *divmod(7, _twice(x, low))),
+    "pow": lambda x, low: pow(_three(x, low), 2, 5),
+    "sqrt": lambda x, low: math.sqrt(_twice(x, low)),
+    "atan2": lambda x, low: math.atan2(_twice(x, low), _twice(x + 1, low)),
+    "hypot": lambda x, low: math.hypot(1.0, _twice(x, low), x),
+    "floor": lambda x, low: math.floor(_twice(x, low)),
+    "fsum": lambda x, low: math.fsum([_twice(x, low), 1.0]),
+    "gcd": lambda x, low: math.gcd(_three(x, low), 6),
+}
+
+
+@pytest.mark.parametrize("f", NUMBERS.values(), ids=NUMBERS)
+def test_functions_of_numbers_make_of_it_what_python_makes(f: Callable[[Any, Any], Any]) -> None:
+    made, wanted = pliant.jit(f)(1.5, 0.0), f(1.5, 0.0)
+    assert type(made) is type(wanted)
+    np.testing.assert_allclose(made, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [f for name, f in NUMBERS.items() if name not in ("bool", "fsum")])
+def test_functions_of_numbers_fail_with_pythons_words(f: Callable[[Any, Any], Any]) -> None:
+    with pytest.raises(TypeError) as wanted:
+        f(1.5, 2.0)
+    with pytest.raises(TypeError, match=re.escape(str(wanted.value))):
+        pliant.jit(f)(1.5, 2.0)
+
+
+def test_functions_of_numbers_have_derivatives_and_batches_of_it() -> None:
+    f = NUMBERS["atan2"]
+    x = np.array([1.5, 2.5])
+    np.testing.assert_allclose(pliant.vmap(f)(x, np.zeros(2)), [f(v, 0.0) for v in x])
+    np.testing.assert_allclose(pliant.grad(f)(1.5, 0.0), (f(1.5 + 1e-6, 0.0) - f(1.5 - 1e-6, 0.0)) / 2e-6, rtol=1e-6)

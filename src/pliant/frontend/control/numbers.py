@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, cast
@@ -17,6 +18,8 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
+from pliant.frontend.control.ornone import OrNone, present
+from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions import caught
@@ -52,6 +55,8 @@ def _converter(kind: Any, dtype: str) -> Callable[..., Any]:
 
 def truth(x: Any = False) -> Any:
     """`bool(x)`."""
+    if type(x) is OrNone:
+        return truth_of_object(x, truth)
     x = told(x)
     return number(x != 0, "bool") if is_open(x) else builtins.bool(x)
 
@@ -83,7 +88,7 @@ def _pow(x: Any, y: Any, mod: Any = None) -> Any:
         message = "pow(x, y, mod) needs integers that are known while tracing"
         hint = "pass them as Python integers, or multiply in a loop: p = p * x % mod"
         raise TracedValueError(message, hint=hint).at(("here", here())).needing(*unknown)
-    return cast("Any", builtins.pow)(x, y, mod)
+    return cast("Any", builtins.pow)(*[operator.index(a) if type(a) is TracedArray else a for a in (x, y, mod)])
 
 
 def _math(plain: Any, numpy: Callable[..., Any], dtype: str, *, is_float: bool = True) -> Callable[..., Any]:
@@ -104,7 +109,7 @@ def _of_rows(plain: Any, numpy: Callable[..., Any]) -> Callable[..., Any]:
     """A function of `math` of whole sequences."""
 
     def made(*rows: Any) -> Any:
-        rows = tuple([list(row) if not isinstance(row, TracedArray) else row for row in rows])
+        rows = tuple([[*map(present, row)] if not isinstance(row, TracedArray) else row for row in rows])
         if not any([type(x) is TracedArray or any(map(is_open, x)) for x in rows]):
             return plain(*rows)
         return number(numpy(*[x if type(x) is TracedArray else FUNCTIONS.stack(x) for x in rows]), "f64")
@@ -164,6 +169,27 @@ def _frexp(x: Any) -> Any:
     return number(mantissa, "f64"), number(exponent, "i64")
 
 
+def _presenting(plain: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of numbers of which Python knows at run time whether they are None, which fails where one is."""
+
+    def run(*args: Any, **options: Any) -> Any:
+        if OrNone in map(type, args):
+            error = _error_at_none(plain, args)
+            args = tuple([present(x, error) for x in args])
+        return made(*args, **options)
+
+    return run
+
+
+def _error_at_none(plain: Callable[..., Any], args: tuple[Any, ...]) -> TypeError:
+    """What Python raises where those arguments are None that may be."""
+    try:
+        plain(*[None if type(x) is OrNone else 1 for x in args])
+    except TypeError as error:
+        return error
+    raise AssertionError("functions of numbers take no None")
+
+
 def _special(name: str) -> Callable[..., Any]:
     """A function of `scipy.special`, which takes as long to import as all of Pliant."""
 
@@ -188,10 +214,9 @@ _REFUSED: Final = {
     "remainder": "x - y * np.rint(x / y)", "ulp": "np.spacing(np.abs(x))",
 }  # fmt: skip
 
-NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
+_NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.float: _converter(builtins.float, "f64"),
     builtins.int: _converter(builtins.int, "i64"),
-    builtins.bool: truth,
     builtins.pow: _pow,
     builtins.complex: _complex,
     builtins.round: _round,
@@ -212,5 +237,9 @@ NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     math.frexp: _frexp,
     math.fsum: _of_rows(math.fsum, FUNCTIONS.sum),
     math.dist: _of_rows(math.dist, _dist),
+}
+NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
+    builtins.bool: truth,
+    **{plain: _presenting(plain, made) for plain, made in _NUMBERS.items()},
 }
 """What a traced function calls instead."""

@@ -349,6 +349,7 @@ def _give_operators() -> None:
         apply = getattr(operator, f"__{name}__")
         made[name], made[f"r{name}"] = _binary(apply, symbol), _binary(apply, symbol, is_left=False)
         made[f"i{name}"] = _binary(getattr(operator, f"__i{name}__"), f"{symbol}=")
+    made["divmod"], made["rdivmod"] = _binary(divmod, "divmod()"), _binary(divmod, "divmod()", is_left=False)
     for name, symbol in _COMPARISONS.items():
         made[name] = _binary(getattr(operator, name), symbol)
     for name, symbol in _UNARY.items():
