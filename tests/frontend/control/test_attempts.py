@@ -493,3 +493,97 @@ def test_a_batch_of_a_try_around_a_loop_says_to_put_it_inside() -> None:
     with pytest.raises(UnsupportedError, match="put the try into the body of the loop, with a break in its handler"):
         pliant.vmap(first_low)(np.stack(XS))
     np.testing.assert_allclose(pliant.vmap(first_low_inside)(np.stack(XS)), [first_low(x) for x in XS])
+
+
+def rows_solved(a: Any) -> Any:
+    solved = np.zeros(4)
+    try:
+        for i in range(4):
+            solved[i] = np.linalg.solve(a[i], np.ones(2)).sum()
+    except LinAlgError:
+        return -1, solved
+    return 0, solved
+
+
+def rows_inverted_twice(a: Any) -> Any:
+    total = np.zeros(4)
+    for k in range(2):
+        try:
+            for i in range(4):
+                total[i] += np.linalg.inv(a[i])[0, 0]
+        except LinAlgError:
+            total[k] -= 10
+    return total
+
+
+def factors_kept(a: Any) -> Any:
+    kept: list[Any] = []
+    try:
+        for i in range(4):
+            kept.append(np.linalg.cholesky(a[i])[1, 0])  # noqa: PERF401
+    except LinAlgError:
+        return len(kept), sum(kept)
+    return len(kept), sum(kept)
+
+
+def logarithms(a: Any) -> Any:
+    made = np.zeros(4)
+    try:
+        for i in range(4):
+            made[i] = math.log(a[i, 0, 0])
+    except ValueError:
+        made[0] -= 100
+    else:
+        made[1] += 7
+    return made
+
+
+def counts_at_places(a: Any) -> Any:
+    counts = np.zeros(2)
+    try:
+        for i in range(4):
+            counts[int(a[i, 1, 1])] += 1
+    except IndexError:
+        counts *= 10
+    return counts
+
+
+def changed_between(a: Any) -> Any:
+    x = np.ones(2)
+    try:
+        x[0] = 0
+        y = np.linalg.inv(a[1])
+        x[1] = 0
+        y = y + np.linalg.cholesky(a[2])
+    except LinAlgError:
+        return x
+    return x + y[0]
+
+
+AROUND_LOOPS = (rows_solved, rows_inverted_twice, factors_kept, logarithms, counts_at_places, changed_between)
+REGULAR = np.array([np.eye(2) * (1 + 0.5 * k) - 0.25 for k in range(4)])
+ROWS_OF_MATRICES = [
+    REGULAR,
+    *[np.array([*REGULAR[:k], MATRICES[n], *REGULAR[k + 1 :]]) for k in range(4) for n in (1, 2)],
+]
+
+
+@pytest.mark.parametrize("f", AROUND_LOOPS)
+def test_a_handler_around_a_loop_sees_what_the_steps_before_have_left(f: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(f)
+    for a in ROWS_OF_MATRICES:
+        for made, wanted in zip(optree.tree_leaves(compiled(a)), optree.tree_leaves(f(a)), strict=True):
+            np.testing.assert_allclose(made, wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_the_gradient_of_a_loop_that_fails_is_that_of_the_steps_before() -> None:
+    a = ROWS_OF_MATRICES[-1]
+    gradient = pliant.grad(lambda a: rows_solved(a)[1].sum())(a)
+    inverses = np.linalg.inv(a[:3])
+    wanted = [-np.outer(m.T @ np.ones(2), m @ np.ones(2)) for m in inverses]
+    np.testing.assert_allclose(gradient, [*wanted, np.zeros((2, 2))], rtol=1e-12)
+
+
+def test_a_batch_of_singular_matrices_in_a_loop_says_to_put_the_try_inside() -> None:
+    with pytest.raises(UnsupportedError, match=r"(?s)Singular matrix.*put the try into the body of the loop"):
+        pliant.vmap(rows_solved)(np.stack(ROWS_OF_MATRICES))

@@ -67,8 +67,10 @@ class Counting(Catcher):
         self.numbers = (self.number,)
 
     def note(self, condition: Value, error: BaseException) -> None:
+        if _is_known(condition, error):
+            return
         if hasattr(error, CHANGED) or self.has_changed():
-            raise refused(error, _INSIDE if self.has_loop else _ALONE)
+            raise refused(error, _INSIDE if self.has_loop else _ALONE).needing(condition)
         same = [n for n, e in enumerate(self.errors) if type(e) is type(error) and e.args == error.args]
         self.errors += [] if same else [error]
         for other in numbers_of_failures():
@@ -82,6 +84,25 @@ class Counting(Catcher):
         written = [s for r in inside for s in r.written if s not in own]
         before = [*self.names.items(), *[effect for r in inside for effect in r.effects.items()]]
         return bool(written) or any([_is_other(*place) for place in before])
+
+
+@final
+class Knowing(Catcher):
+    """What is raised for sure is raised; of all else it has to be known that it is not."""
+
+    is_asking = True
+
+    def note(self, condition: Value, error: BaseException) -> None:
+        if not _is_known(condition, error):
+            raise refused(error, _INSIDE if self.has_loop else _ALONE).needing(condition)
+
+
+def _is_known(condition: Value, error: BaseException) -> bool:
+    """Whether it is known that an exception is not raised; it is raised if that is known."""
+    holds = with_kind(condition, TRUTH).concrete
+    if holds is not None and holds:
+        raise error
+    return holds is not None
 
 
 def _is_other(place: Place, before: Any) -> bool:
@@ -157,7 +178,8 @@ def attempt(
 
     def surely(statement: Block) -> Signal | None:
         try:
-            statement()
+            with _catching(Knowing(kinds)):
+                statement()
         except kinds as error:
             return handled(error)
         raise AssertionError("what is raised for sure is raised again")
