@@ -32,7 +32,7 @@ from pliant.frontend.convert import (
     stored,
 )
 from pliant.frontend.draws import RandomNamespace
-from pliant.frontend.functions import asserted, windows
+from pliant.frontend.functions import asserted, buffers, windows
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.makers import MAKERS, of_known_extents
@@ -211,6 +211,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.linspace: ranges.linspace,
     np.isscalar: isscalar,
     np.lib.stride_tricks.as_strided: windows.as_strided,
+    np.frombuffer: buffers.frombuffer,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
@@ -426,6 +427,6 @@ def _uninitialised(
     if buffer is not None or offset or strides is not None:
         raise UnsupportedError(
             "np.ndarray(..., buffer=...) is not supported in a traced function",
-            hint="use np.frombuffer outside, and pass the array",
+            hint="np.frombuffer(x, dtype) is a view of the memory of x",
         ).at(("here", here()))
     return Maker(np.empty)(shape, dtype, order or "C")
