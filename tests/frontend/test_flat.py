@@ -165,3 +165,27 @@ def test_loops_over_all_elements_are_no_longer_for_more_of_them() -> None:
         return total
 
     assert len(pliant.trace(f, np.ones((40, 50))).nodes) == len(pliant.trace(f, np.ones((4, 5))).nodes)
+
+
+@pytest.mark.parametrize("y", [np.int64(1310), 1310, 300.7, np.float64(1e9), np.uint8(200), 1j, [3, 4]], ids=repr)
+def test_an_element_takes_what_fits(y: Any) -> None:
+    def write(x: Any, i: Any) -> Any:
+        x.flat[i] = y
+        return x
+
+    with pytest.raises(ValueError, match="Error setting single item of array"):
+        write(np.zeros(3, "i1"), 2)
+    with pytest.raises(ShapeError, match=r"Error setting single item of array\.[\s\S]*fits the dtype"):
+        pliant.jit(write)(np.zeros(3, "i1"), 2)
+
+
+@pytest.mark.parametrize("y", [np.array(1310), np.float64(3.7), np.int64(-5), True], ids=repr)
+@pytest.mark.parametrize("dtype", ["i1", "u1"])
+def test_an_element_is_cast_as_numpys(y: Any, dtype: str) -> None:
+    def write(x: Any, y: Any) -> Any:
+        x.flat[2] = y
+        return x
+
+    assert_array_equal(pliant.jit(write)(np.zeros(3, dtype), y), write(np.zeros(3, dtype), y))
+    with pytest.raises(OverflowError, match="1310 out of bounds for int8"):
+        pliant.jit(write)(np.zeros(3, "i1"), np.int64(1310))

@@ -9,7 +9,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import IndexRangeError, ShapeError
+from pliant.errors import DTypeError, IndexRangeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import stored, value_of
 from pliant.frontend.kinds import as_tuple, is_sequence
@@ -55,15 +55,23 @@ class Flat:
 
     def __setitem__(self, key: Any, y: Any) -> None:
         elements, key = self.copy(), _key(key)
-        new = fresh(stored(y, self.base.type.dtype), is_array=True)
         shape = elements[key].shape
+        try:
+            new = fresh(stored(y, self.base.type.dtype, is_view=not shape), is_array=True)
+        except (NumberRangeError, DTypeError) as error:
+            raise error if shape else _of_one() from None
         if not shape and new.shape:
-            raise ShapeError("Error setting single item of array.").at(("written here", here()))
+            raise _of_one()
         if not new.size:
             return
         value = fresh(reshape(new.value, (new.size,)), is_array=True) if new.size != 1 else new.reshape(())
         elements[key] = np.resize(value, shape) if new.size > 1 else value
         self.base.replace(reshape(value_of(elements), self.base.shape))
+
+
+def _of_one() -> ShapeError:
+    hint = "a number that fits the dtype of the array, or an index of several elements"
+    return ShapeError("Error setting single item of array.", hint=hint).at(("written here", here()))
 
 
 def _read(x: Any) -> Any:
