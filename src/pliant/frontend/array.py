@@ -15,7 +15,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
-from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
+from pliant.frontend.operators import Dispatch, binary, inplace, ordered, power, reflected, times, unary
 from pliant.frontend.reading import read, write
 from pliant.frontend.text import Number, Shown, as_text, noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, thread, type_of, unknown_dtype
@@ -341,8 +341,8 @@ class TracedArray(Shown):
     __lshift__, __rlshift__, __ilshift__ = binary(np.left_shift), reflected(np.left_shift), inplace(np.left_shift)
     __rshift__, __rrshift__, __irshift__ = binary(np.right_shift), reflected(np.right_shift), inplace(np.right_shift)
     __ifloordiv__ = inplace(np.floor_divide)
-    __lt__, __le__ = binary(np.less), binary(np.less_equal)
-    __gt__, __ge__ = binary(np.greater), binary(np.greater_equal)
+    __lt__, __le__ = ordered(np.less, "<"), ordered(np.less_equal, "<=")
+    __gt__, __ge__ = ordered(np.greater, ">"), ordered(np.greater_equal, ">=")
     __eq__, __ne__ = binary(np.equal), binary(np.not_equal)  # type: ignore[assignment]
     __neg__, __pos__ = unary(np.negative), unary(np.positive)
     __abs__, __invert__ = unary(np.absolute), unary(np.invert)
@@ -359,6 +359,9 @@ class TracedArray(Shown):
         return other // self, other % self
 
     def __round__(self, digits: int = 0) -> Any:
+        if not (self.is_scalar or self.is_weak):
+            message = "type numpy.ndarray doesn't define __round__ method"
+            raise DTypeError(message, hint="np.round(x) rounds elements, round(x.item()) a number").at(("here", here()))
         return cast("Any", np.round)(self, digits)
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import DTypeError
+
 if TYPE_CHECKING:
     from pliant.frontend.array import TracedArray
 
@@ -50,6 +53,27 @@ class Dispatch(Protocol):
 def binary(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
     """`x op y`."""
     return lambda self, other: self.dispatch.operator(ufunc, self, other)
+
+
+def ordered(ufunc: np.ufunc, symbol: str) -> Callable[[TracedArray, Any], Any]:
+    """`x < y` and its like, which Python's complex numbers do not have."""
+
+    def compare(self: TracedArray, other: Any) -> Any:
+        if self.is_weak:
+            names = _name_of(self), _name_of(other)
+            if "complex" in names and None not in names:
+                text = f"{symbol!r} not supported between instances of {names[0]!r} and {names[1]!r}"
+                raise DTypeError(text, hint="compare abs(z), z.real or z.imag").at(("here", here()))
+        return self.dispatch.operator(ufunc, self, other)
+
+    return compare
+
+
+def _name_of(x: Any) -> str | None:
+    """The type of a number of Python's; None for anything else."""
+    if getattr(x, "is_weak", False):
+        return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[x.type.kind]
+    return cast("Any", type(x)).__name__ if type(x) in (bool, int, float, complex) else None
 
 
 def reflected(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:

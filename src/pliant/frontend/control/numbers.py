@@ -71,7 +71,7 @@ def _complex(*parts: Any, **options: Any) -> Any:
 
 def _round(x: Any, ndigits: Any = None) -> Any:
     """`round(x)`, to an integer if no digits are given."""
-    if not is_open(x):
+    if not is_open(x) or not (x.is_scalar or x.is_weak):
         return builtins.round(x, ndigits)
     if ndigits is not None:
         made = builtins.round(x, ndigits)
