@@ -224,3 +224,12 @@ def test_functions_without_source_print_at_each_call(capsys: pytest.CaptureFixtu
     for k in range(3):
         compiled(X + k)
     assert capsys.readouterr().out == "".join(f"sum {(X + k).sum()}\n" for k in range(3))
+
+
+def test_what_is_not_squeezed_is_the_array_itself() -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = np.array(2.0)
+        same = x.squeeze() is x, np.squeeze(y[:0], ()) is y, y.squeeze(()) is y, z.squeeze() is z, z.squeeze(0) is z
+        return *same, y.squeeze() is y
+
+    assert pliant.jit(f)(X, X[None]) == f(X, X[None])

@@ -155,17 +155,17 @@ def rolled_order(rank: int, axis: Any, start: Any) -> list[int]:
 
 
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
-    """np.squeeze: a view; of a scalar the scalar."""
+    """np.squeeze: a view, or the array itself if nothing is squeezed; of a scalar the scalar."""
     x = array_of(a)
     if as_traced(a).is_scalar and not as_traced(a).is_weak and axis in (None, (), 0, -1):
         return as_traced(a)
     ones = tuple(i for i, n in enumerate(x.shape) if n == 1)
     if not x.ndim and axis in (0, -1):  # NumPy takes these for a scalar
-        return view(x)
+        return x
     drop = ones if axis is None else axes_of(axis, x.ndim)
     if not set(drop) <= set(ones):
         raise ShapeError("cannot select an axis to squeeze out which has size not equal to one").at(("here", here()))
-    return view(x, ReshapeLens(tuple(n for i, n in enumerate(x.shape) if i not in drop)))
+    return view(x, ReshapeLens(tuple(n for i, n in enumerate(x.shape) if i not in drop))) if drop else x
 
 
 def expand_dims(a: Any, axis: Any) -> TracedArray:
