@@ -269,7 +269,14 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
     array([[4., 2.],
            [2., 0.]])
     """
-    return _jacobian(grad(f, argnums), argnums, "forward", is_hessian=True)
+    function_of(f)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return differentiate.value_and_grad(f, argnums, False, args, kwargs, "hessian")[1]
+
+    again = partial(grad, f, argnums)
+    slope = Compiled(gradient, original=f, again=again, plain=f)
+    return _jacobian(slope, argnums, "forward", is_hessian=True)
 
 
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:

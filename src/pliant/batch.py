@@ -40,10 +40,12 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
                     f"vmap: expected arrays to map over, got {type(x).__name__}", hint="in_axes=None for it"
                 )
             if not -len(x.shape) <= a < len(x.shape):
-                raise ArgumentError(
-                    f"vmap: axis {a} is out of range for an argument of type {x.type}",
-                    hint="in_axes= says which axis of each argument is mapped, None which argument is not",
-                ).at(("here", here()))
+                hint = "in_axes= says which axis of each argument is mapped, None which argument is not"
+                if x.is_weak:
+                    hint = "np.array(xs) makes one argument of a list of numbers; in_axes=None is not mapped"
+                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}", hint=hint).at(
+                    ("here", here())
+                )
             sizes.setdefault(x.shape[int(a)], x)
     if len(sizes) > 1:
         text = " and ".join(str(x.type) for x in sizes.values())

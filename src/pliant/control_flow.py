@@ -35,7 +35,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.while_checkpoints import apply_of_while
 from pliant.ops.while_loop import WhileLoop
-from pliant.saving import Inversion, Save, Undo, applied
+from pliant.saving import Inversion, Save, Undo, applied, check_policy
 
 Tree: TypeAlias = Any
 
@@ -70,6 +70,7 @@ def scan(
     function_of(f)
     steps = _steps(flatten(xs)[0], length)
     if not is_tracing():
+        check_policy(save)
         return _plain_scan(f, init, xs, steps, reverse)
     return _traced_scan(f, init, xs, (steps, reverse), save)
 
@@ -153,6 +154,7 @@ def fori_loop(
     """
     function_of(body)
     if not is_tracing():
+        check_policy(save)
         state = copied(init)
         for i in range(int(lo), int(hi)):
             state = body(i, state)
@@ -249,6 +251,7 @@ def while_loop(
     function_of(cond)
     function_of(body)
     if not is_tracing():
+        check_policy(save)
         state, done = copied(init), 0
         while (max_steps is None or done < max_steps) and bool(cond(state)):
             state, done = body(state), done + 1
@@ -340,7 +343,9 @@ def _steps(rows: Sequence[Any], length: int | None) -> int:
 def _pair(out: Any) -> tuple[Any, Any]:
     """What f returned, if it is a pair."""
     if not is_sequence(out) or len(out) != 2:
-        raise ArgumentError("scan: expected f to return (carry, y)").at(("here", here()))
+        got = f"a {type(out).__name__} of {len(out)}" if is_sequence(out) else getattr(out, "type", type(out).__name__)
+        message = f"scan: expected f to return (carry, y), got {got}"
+        raise ArgumentError(message, hint="without a y: return carry, None").at(("here", here()))
     return out[0], out[1]
 
 

@@ -11,7 +11,7 @@ from pliant.compiled import Compiled
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
-from pliant.core.types import REAL_OF
+from pliant.core.types import REAL_OF, Type
 from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed
@@ -28,27 +28,40 @@ from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """((value, aux) or value, gradient) of a scalar function."""
-    active = activate(f, args, kwargs, argnums, "grad")
+def value_and_grad(
+    f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any, name: str = "grad"
+) -> tuple[Any, Any]:
+    """((value, aux) or value, gradient) of a scalar function. name: what is asked for, in errors."""
+    active = activate(f, args, kwargs, argnums, name)
     closed = active.closed
-    value = _value(f, closed, has_aux, "grad")
+    value = _value(f, closed, has_aux, name)
     ys, dxs, dys = linearize(closed.fn, active.operands, active.flags)
     if not ys or ys[0].shape != () or not ys[0].type.is_float or not is_traced(value):
         given = ys[0].type if ys and is_traced(value) else type(value).__name__
         raise DifferentiationError(
-            f"grad: expected a function that returns one float, this one returns {given}",
-            hint="reduce it, for example with .sum(); or use pliant.jacobian or pliant.vjp",
+            f"{name}: expected a function that returns one float, this one returns {given}",
+            hint=_instead(name, ys[0].type if ys and is_traced(value) else None),
         ).at(("returned here", _returned(f, ys if is_traced(value) else ())))
     if _is_complex(ys[0]):
         raise DifferentiationError(
-            f"grad: expected a real result, got {ys[0].type}", hint="take .real, or use pliant.vjp with a cotangent"
+            f"{name}: expected a real result, got {ys[0].type}", hint="take .real, or use pliant.vjp with a cotangent"
         ).at(("returned here", _returned(f, ys)))
     cts = (const(1, ys[0].dtype), *(None for _ in ys[1:]))
     back = instantiate(tuple(x.value for x in active.xs), pull(dys, dxs, cts))
     gradient = active.tree([_wrap(g, x) for g, x in zip(back, active.xs, strict=True)], argnums)
     made = closed.rebuild(ys)
     return made, gradient
+
+
+def _instead(name: str, given: Type | None) -> str:
+    """What to do where the result of a function is not one float."""
+    if given is None:
+        return "return a float that is computed from the arguments"
+    if not given.shape:
+        what = "a truth value" if given.kind == "b" else "an integer"
+        return f"{what} has no derivative: return a float, not a count, an index or a comparison"
+    reduced = "reduce it, for example with .sum()"
+    return reduced if name == "hessian" else f"{reduced}; or use pliant.jacobian or pliant.vjp"
 
 
 def _returned(f: Callable[..., Any], ys: Values) -> Origin:
@@ -63,15 +76,27 @@ def _value(f: Callable[..., Any], closed: Closed, has_aux: bool, name: str) -> A
     made = unflatten(closed.structure, list(leaves))
     if has_aux:
         if type(made) is not tuple or len(cast("tuple[Any, ...]", made)) != 2:
-            raise DifferentiationError(f"{name}: has_aux=True expects a function that returns (value, aux)")
+            expected = f"{name}: has_aux=True expects a function that returns (value, aux)"
+            message = f"{expected}, this one returns {_described(made)}"
+            raise DifferentiationError(message, hint="without has_aux it returns the value alone").at(
+                ("returned here", _returned(f, ()))
+            )
         return cast("tuple[Any, ...]", made)[0]
     if len(leaves) != 1 or made is not leaves[0]:
-        given = "None" if made is None else f"{type(made).__name__} of {len(leaves)}"
+        hint = "does it end with return?" if made is None else "return one of its parts, or their sum"
         raise DifferentiationError(
-            f"{name}: expected a function that returns one float, this one returns {given}",
-            hint="does it end with return?" if made is None else "has_aux=True lets it return (value, aux)",
+            f"{name}: expected a function that returns one float, this one returns {_described(made)}",
+            hint="has_aux=True lets it return (value, aux)" if made is not None and name == "grad" else hint,
         ).at(("returned here", _returned(f, ())))
     return made
+
+
+def _described(made: Any) -> str:
+    """What a function returns, in messages."""
+    if made is None or is_traced(made):
+        return str(made.type if is_traced(made) else made)
+    name = type(made).__name__
+    return f"a {name} of {len(cast('Any', made))}" if isinstance(made, tuple | list | dict) else f"a {name}"
 
 
 def _wrap(value: Value, x: TracedArray) -> TracedArray:
@@ -209,7 +234,7 @@ def jacobian(
     f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any, *, is_hessian: bool = False
 ) -> Any:
     """∂ result / ∂ argument for every pair of leaves: shapes result + argument. is_hessian: f is a gradient."""
-    active = activate(f, args, kwargs, argnums, "jacobian")
+    active = activate(f, args, kwargs, argnums, "hessian" if is_hessian else "jacobian")
     if not any(map(is_traced, active.closed.leaves)):
         raise DifferentiationError(
             "jacobian: expected a function that returns arrays, this one returns none", hint="does it end with return?"

@@ -64,14 +64,16 @@ class IndexRangeError(PliantError, IndexError):
 
 
 def out_of_range(index: int, axis: int, extent: int, name: str = "") -> IndexRangeError:
-    """The error of an index at run time, where negative ones have been counted from the end already."""
-    given = index if index >= 0 else index - extent
-    start = f"{name}: " if name else ""
+    """The error of an index at run time, where negative ones have been counted from the end already. name:
+    of the primitive."""
+    given, is_write = index if index >= 0 else index - extent, name.startswith("scatter")
+    start = "a write: " if is_write else ""
     if abs(given) >= NOWHERE:
         return IndexRangeError(f"{start}an index is out of range: what it is of has fewer elements at run time")
+    nearest = f"np.clip(i, 0, {extent - 1})" if is_write else "np.take(x, i, mode='clip')"
     return IndexRangeError(
         f"{start}index {given} is out of range for axis {axis} of extent {extent}",
-        hint=f"indices go from {-extent} to {extent - 1}; np.take(x, i, mode='clip') takes the nearest of these"
+        hint=f"indices go from {-extent} to {extent - 1}; {nearest} takes the nearest of these"
         if extent
         else "the axis is empty",
     )

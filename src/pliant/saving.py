@@ -113,6 +113,12 @@ class Inversion:
         return undo
 
 
+def check_policy(save: Save) -> None:
+    """ArgumentError if there is no such policy."""
+    if not isinstance(save, Undo):
+        apply_of(save)
+
+
 def applied(loop: Loop, xs: Values, save: Save, undo: Inversion) -> Values:
     """A loop applied as `save` says."""
     if not isinstance(save, Undo):

@@ -107,7 +107,7 @@ def test_nothing_gathered_and_nothing_scattered():
 def test_index_out_of_range_is_an_error(name, bad, given):
     types = Type("f64", (5,)), Type("i64", (2,)), Type("f64", (2,))
     made = {"gather": lambda x, i, u: gather(x, i)}.get(name, lambda x, i, u: getattr(index, name)(x, (i,), u))
-    with pytest.raises(IndexRangeError, match=rf"{name}: index {given} is out of range for axis 0 of extent 5"):
+    with pytest.raises(IndexRangeError, match=rf"index {given} is out of range for axis 0 of extent 5"):
         run(trace(made, *types), (np.zeros(5), np.array([0, bad]), np.zeros(2)))
 
 

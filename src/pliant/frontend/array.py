@@ -358,6 +358,12 @@ class TracedArray(Shown):
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
+    def __delitem__(self, key: Any) -> None:
+        if self.is_scalar or self.is_weak:
+            raise DTypeError(f"a number {self.type} has no elements to delete").at(("here", here()))
+        hint = "np.delete(x, i) makes a new array"
+        raise ShapeError("cannot delete array elements", hint=hint).at(("here", here()))
+
     def __round__(self, digits: int = 0) -> Any:
         if not (self.is_scalar or self.is_weak):
             message = "type numpy.ndarray doesn't define __round__ method"

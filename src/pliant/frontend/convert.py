@@ -358,9 +358,9 @@ def integer_of(x: Any) -> int:
     try:
         return operator.index(x)
     except TypeError:
-        raise ArgumentError(
-            f"expected an integer, got {type(x).__name__} {x!r}", hint="n // 2 is an integer, n / 2 a float"
-        ).at(("here", here())) from None
+        hint = "n // 2 is an integer, n / 2 a float" if isinstance(x, float) else ""
+        message = f"expected an integer, got {type(x).__name__} {x!r}"
+        raise ArgumentError(message, hint=hint).at(("here", here())) from None
 
 
 def axis_of(axis: Any, rank: int, name: str = "axis") -> int:

@@ -13,7 +13,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import DTypeError, IndexRangeError, PliantError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, IndexRangeError, PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray
@@ -149,8 +149,9 @@ class Tables:
         except TypeError as error:
             if "argument" not in str(error):
                 raise
-            message = str(error).replace(f"{found.__name__}()", f"np.{func.__name__}()")
-            raise UnsupportedError(message, hint=_meant(message, found)).at(("here", here())) from error
+            message = re.sub(r"^[\w.<>]+\(\)", f"np.{func.__name__}()", str(error))
+            kind = ArgumentError if _has_no_such(message, func) else UnsupportedError
+            raise kind(message, hint=_meant(message, found)).at(("here", here())) from error
 
     def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
@@ -236,9 +237,26 @@ def _of_a_number(x: TracedArray, error: PliantError, text: str) -> PliantError:
     return DTypeError(f"'{stood_for(x).__name__}' object {text}").at(("here", here()))
 
 
+_KEYWORD: Final = "unexpected keyword argument '(.*)'"
+_OF_OTHERS: Final = {"dim": "axis", "keepdim": "keepdims", "dims": "axis"}
+"""Keywords of other libraries → NumPy's."""
+
+
+def _has_no_such(message: str, func: Callable[..., Any]) -> bool:
+    """Whether a keyword that a function does not have is none of NumPy's either."""
+    wrong = re.search(_KEYWORD, message)
+    try:
+        names = inspect.signature(func).parameters
+    except ValueError:  # NumPy's functions in C have none
+        return False
+    return wrong is not None and wrong[1] not in names
+
+
 def _meant(message: str, found: Callable[..., Any]) -> str:
     """A hint for a keyword that a function does not have: one that is written almost like it."""
-    wrong = re.search("unexpected keyword argument '(.*)'", message)
+    wrong = re.search(_KEYWORD, message)
+    if wrong and wrong[1] in _OF_OTHERS:
+        return f"NumPy calls it {_OF_OTHERS[wrong[1]]}="
     close: list[str] = (
         import_module("difflib").get_close_matches(wrong[1], inspect.signature(found).parameters) if wrong else []
     )

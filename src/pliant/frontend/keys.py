@@ -167,6 +167,10 @@ def plain_index(k: Any) -> Any:
         return operator.index(k)
     except TypeError:
         array = np.asarray(k)
+    if array.dtype.kind in "USO":
+        kinds = "integers, slices (`:`), ellipsis (`...`), np.newaxis (`None`) and integer or boolean arrays"
+        hint = "an array has no fields: keep one for each, as in a dict"
+        raise index_error(f"only {kinds} are valid indices, got {k!r}", hint)
     if array.dtype != bool and array.dtype.kind not in "iu":
         raise index_error(f"arrays used as indices must be of integer or boolean type, got {array.dtype}", WHOLE)
     return array if array.dtype == bool else array.astype(np.int64)

@@ -210,7 +210,7 @@ class _Returned:
             raise m.refused("returning it")
         if type(m) is not TracedArray:
             m = plain_member(m) if type(m) is frozenset else m
-            found = known_text(without_arrays(m), "returned")
+            found = known_text(without_arrays(m), "returned, or left in what the call changes")
             is_fresh = self.fresh is not None and id(m) in self.fresh.models
             return Output("fresh", (self.fresh, id(m))) if is_fresh else Output("static", itself(found))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):

@@ -70,7 +70,7 @@ def extents_of(shape: Any, name: str) -> tuple[tuple[int, ...], tuple[Extent, ..
             most.append(integer_of(n))
             extents.append(most[-1])
             continue
-        size = size_of(n)
+        size = size_of(n, name)
         high = size.range[1]
         if high is None:
             raise unbounded(name, size)

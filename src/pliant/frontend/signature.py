@@ -236,8 +236,17 @@ def signature(leaf: Any) -> Any:
     except TypeError:
         raise ArgumentError(
             f"expected arrays, numbers, containers of them, or hashable static values; got {kind.__name__}",
-            hint="pass its arrays, or make it hashable: frozenset(s) of a set s",
+            hint=_instead_of(leaf),
         ) from None
+
+
+def _instead_of(x: Any) -> str:
+    """What to pass in place of what is no array and not hashable."""
+    if isinstance(x, set):
+        return "make it hashable: frozenset(s) of a set s"
+    if hasattr(x, "toarray"):
+        return "x.toarray() makes an array of a sparse matrix x"
+    return "pass the arrays that it holds, in a tuple, list, dict or dataclass"
 
 
 def check_number(leaf: Any, name: str) -> None:

@@ -185,13 +185,15 @@ def note_range(x: Any, low: Any, high: Any) -> None:
     current().outermost.facts[value] = Fact(_fact(value).number, *bounds)
 
 
-def size_of(x: Any) -> Size:
-    """A Python or traced integer as a size."""
+def size_of(x: Any, name: str = "") -> Size:
+    """A Python or traced integer as a size. name: of the function that it is an extent for; else it bounds a slice."""
     if isinstance(x, Size):
         return x
     traced = as_traced(x, "an integer")
     if traced.type.kind not in "iu" or traced.shape:
-        raise DTypeError(f"slice indices must be integers or None, got {traced.type}").at(("here", here()))
+        said = f"{name}: an extent must be an integer" if name else "slice indices must be integers or None"
+        hint = "int(n) makes an integer of a number" if not traced.shape else ""
+        raise DTypeError(f"{said}, got {traced.type}", hint=hint).at(("here", here()))
     if traced.concrete is not None:
         return Size(int(traced.concrete))
     return taken_apart(cast_value(traced.value, INT))

@@ -229,7 +229,7 @@ def known_text(x: Any, what: str) -> Any:
         raise UnsupportedError(
             f"text made of a number that is known only at run time is {what}",
             hint="keep the number, and make the text of it after the call",
-        ).at(("here", here()))
+        ).at(*[("of the number made here", value.origin) for value in _behind(x)[:1]], ("here", here()))
     return x
 
 

@@ -106,6 +106,8 @@ def known(x: Any, what: str) -> Any:
         if x.concrete is None:
             message = f"{what} must be known while tracing, got {x.type}"
             hint = "take it from x.shape, or pass it as an argument that is a Python integer"
+            if x.type.kind == "f" and not x.shape:
+                hint = "int(k) is known, as each integer that data decide; a float is not"
             raise unsupported(message, hint).needing(x.value)
         return x.concrete[()]
     if isinstance(x, np.ndarray):
