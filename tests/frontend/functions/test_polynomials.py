@@ -200,5 +200,14 @@ def test_coefficients_have_one_axis(f: Callable[..., Any]):
 
 
 def test_leading_zeros_that_data_cannot_decide():
-    with pytest.raises(pliant.PliantError, match="how many elements"):
+    with pytest.raises(pliant.PliantError, match="its extents are known only at run time"):
         pliant.vmap(lambda p: np.polymul(p, [1.0, 2.0]))(TWO.T)
+
+
+def test_leading_zeros_differ_in_a_batch():
+    def f(p: Any) -> Any:
+        return np.sum(np.polymul(p[:3], p[2:]) ** 2)
+
+    ps = np.array([[1.0, 2, 3, 4, 5], [0, 2, 3, 4, 5], [0, 0, 0, 0, 2], [0, 0, 0, 0, 0], [1, 0, 0, 3, 0]])
+    np.testing.assert_allclose(pliant.vmap(f)(ps), [f(p) for p in ps])
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(f))(ps), [pliant.grad(f)(p) for p in ps])

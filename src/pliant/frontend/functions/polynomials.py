@@ -116,8 +116,10 @@ def _begun(p: Any) -> TracedArray:
         raise DomainError("Polynomial must be 1d only.").at(("here", here()))
     if made.concrete is not None:
         return as_traced(np.trim_zeros(made.concrete, "f") if made.concrete.any() else made.concrete[-1:])
-    found = xp.trim_zeros(made, "f")
-    return found if len(found) else made[-1:]
+    if not made.size:
+        return made
+    is_there = made != 0
+    return made[xp.where(xp.any(is_there), xp.argmax(is_there), len(made) - 1) :]
 
 
 def polymul(a1: Any, a2: Any) -> Any:
