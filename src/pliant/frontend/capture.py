@@ -36,6 +36,7 @@ from pliant.frontend.control.effects import (
     changing,
     changing_method,
     only_for_sure,
+    put_item,
     set_plainly,
     taken_back,
 )
@@ -47,7 +48,7 @@ from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import binary, reads_item, special
+from pliant.frontend.control.specials import binary, reads_item, special, writes_item
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, class_called, made_by
@@ -299,6 +300,8 @@ class Reader(Elements):
             return functools.partial(self.called, fn)
         if (bound := reads_item(fn)) is not None:
             return functools.partial(self.element, *bound)
+        if (holder := writes_item(fn)) is not None:
+            return functools.partial(put_item, holder)
         if getattr(fn, "__self__", None) is _PYTHONS:
             raise drawn_once(f"random.{fn.__name__}", "use np.random, which draws at every call, or ")
         if (draw := of_numpy(fn, self.trace)) is not None:
@@ -308,8 +311,8 @@ class Reader(Elements):
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
         if fn is getattr or fn is hasattr:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
-        if is_of(fn, functools.partial) and fn.func is print:
-            return functools.partial(printed, *fn.args, **fn.keywords)
+        if is_of(fn, functools.partial) and type(fn.func) in PLAIN:
+            return functools.partial(self.callee(fn.func), *fn.args, **fn.keywords)
         if type(fn) in PLAIN:
             if fn is print:
                 return printed

@@ -7,7 +7,7 @@ import dis
 import gc
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final, cast, final
 
@@ -19,7 +19,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
 from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
-from pliant.frontend.whose import LIBRARIES, is_followed, is_plain
+from pliant.frontend.whose import LIBRARIES, is_followed
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
@@ -155,37 +155,13 @@ def note_names(trace: Trace, names: dict[str, Any], code: types.CodeType) -> Non
         note_names(trace, names, each)
 
 
-def reached(trace: Trace, given: Iterable[Any]) -> list[Any]:
-    """The objects that outlive a call: what names outside of the function hold, what it is given, and what
-    these hold."""
-    names = [(owner, value) for owner, _, value in trace.roots.values()]
-    queue = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or _is_module(owner)]]
-    for _, fn in trace.instrumented.values():
-        queue += [fn.__defaults__, fn.__kwdefaults__, fn.__dict__]
-    found = {id(x): x for x in queue}
-    while queue and len(found) < REACH:
-        holder = queue.pop(0)
-        for _, _, value in (*entries_of(holder), *_of_class(holder)):
-            if id(value) not in found:
-                found[id(value)] = value
-                queue.append(value)
-    return [*found.values()]
-
-
-def _of_class(holder: Any) -> list[tuple[Any, Any, Any]]:
-    """The containers and objects that the class of an object has as attributes."""
-    kinds = type(holder).__mro__ if is_plain(cast("Any", type(holder))) else ()
-    found = [e for kind in kinds for e in entries_of(names_of(kind))]
-    return [e for e in found if type(e[2]) in (list, dict, set, deque) or is_plain(cast("Any", type(e[2])))]
-
-
 def _is_ours(owner: Any) -> bool:
     """Whether the owner of a name is a module or class of Pliant, which stay what they are."""
     names = cast("dict[Any, Any]", owner) if type(owner) is dict else {}
     return str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
 
 
-def _is_module(names: Any) -> bool:
+def is_module(names: Any) -> bool:
     """Whether names are the global ones of a module."""
     return type(names) is dict and "__name__" in names
 

@@ -57,7 +57,7 @@ def instrument(fn: Any, trace: Trace) -> Any:
         return types.MethodType(instrument(fn.__func__, trace), fn.__self__)
     if isinstance(fn, functools.partial):
         keywords = {k: of_element(v, trace) for k, v in fn.keywords.items()}
-        return functools.partial(instrument(fn.func, trace), *[of_element(a, trace) for a in fn.args], **keywords)
+        return functools.partial(callee(fn.func, trace), *[of_element(a, trace) for a in fn.args], **keywords)
     if isinstance(fn, types.FunctionType) and fn.__code__ is _MANAGER.__code__:
         return contextlib.contextmanager(instrument(cast("Any", fn).__wrapped__, trace))
     if isinstance(fn, types.FunctionType) and fn.__code__ is _DECORATED.__code__:

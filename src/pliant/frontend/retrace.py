@@ -22,17 +22,17 @@ from pliant.frontend.decided import Deciding, asking, decided_by
 from pliant.frontend.entering import arrays_of, entered_groups, entered_leaves
 from pliant.frontend.failures import failed_in, is_last_of_some, is_marked
 from pliant.frontend.growing import Before, Ends, check_unseen
-from pliant.frontend.guards import guards_of, reached
+from pliant.frontend.guards import guards_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.members import with_plain_members
 from pliant.frontend.memory import memories_of
 from pliant.frontend.needs import leaves_needed, values_of
 from pliant.frontend.outputs import Output, outputs_of
 from pliant.frontend.program import Program, forms_of
+from pliant.frontend.reached import reached
 from pliant.frontend.sharing import as_one, containers
 from pliant.frontend.signature import ROW_MAJOR, Layouts, flatten, unflatten
 from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, tracing
-from pliant.frontend.whose import receivers
 
 ENDED: Final = "__pliant_ended__"
 """What an exception has that ends a trace: its needs."""
@@ -149,7 +149,8 @@ def _trace_once(
         held = Before(containers(whole, ends.closed), ends)
         objects = [x for x in given if id(x) not in ends.closed]
         deciding = needs.deciding if needs.wanted else None
-        with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function(), asking(deciding):
+        seen_from = [*objects, f, *map(type, held.containers)]
+        with nothing_left(trace, seen_from), as_of_one_function(), asking(deciding):
             try:
                 made = with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs))))
             except Exception as error:

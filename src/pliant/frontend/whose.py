@@ -40,6 +40,11 @@ def is_librarys(module: types.ModuleType) -> bool:
     return _is_of_library(module.__name__)
 
 
+def is_library(kind: Any) -> bool:
+    """Whether a class is Python's own, or of the libraries that are not looked into."""
+    return _is_of_library(kind.__module__)
+
+
 def _is_of_library(name: str) -> bool:
     package = name.partition(".")[0]
     return package in LIBRARIES or package in sys.stdlib_module_names

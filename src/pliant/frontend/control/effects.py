@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections import OrderedDict, deque
+from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, cast
 
@@ -42,9 +42,13 @@ CONTAINERS: Final = (list, dict, set, deque)
 
 _PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore[reportUnknownMemberType]
 
+_CHAINED: Final[Any] = ChainMap.__setitem__  # type: ignore[reportUnknownMemberType]
+_WRAPPED: Final[Any] = (UserDict.__setitem__, UserList.__setitem__)  # type: ignore[reportUnknownMemberType]
+
 
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
+    holder = _within(holder)
     kind = cast("Any", type(holder))
     method = special(holder, "__setitem__")
     if method is not None:
@@ -91,6 +95,14 @@ def store(value: Any, holder: Any, key: Any) -> None:
     cast("Any", holder)[key] = value
     for other in others:
         _store_if(other, key, value)
+
+
+def _within(holder: Any) -> Any:
+    """The dict or list that an item is put into where one is put into something."""
+    setter: Any = getattr(cast("Any", type(holder)), "__setitem__", None)
+    if setter is _CHAINED:
+        return _within(holder.maps[0])
+    return holder.data if setter in _WRAPPED else holder
 
 
 def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from types import CellType, FunctionType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -29,12 +29,16 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.guards import entries_of, reached
+from pliant.frontend.guards import entries_of
 from pliant.frontend.kinds import is_of, itself
+from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import containers
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
+
+MOST: Final = 100_000
+"""Objects outside among which what a trace has changed is looked for."""
 
 
 @contextmanager
@@ -45,9 +49,10 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     try:
         yield
         _check_arrays(trace)
-        outside = {id(x): x for x in reached(trace, trace.given)}
+        outside = {id(x): x for x in reached(trace, trace.given, *([MOST] if trace.left else []))}
         outside |= {id(held): x for x in outside.values() if is_of(held := getattr(x, "__dict__", None), dict)}
         _check(trace, trace.cells | outside)
+        _check_unseen(trace, outside)
     except BaseException:
         _restore(trace)
         for place, (before, _) in [*trace.left.items()]:
@@ -55,6 +60,7 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
                 place.set(before)
             else:
                 _settled(place, before, trace)
+        _take_away(trace)
         raise
 
 
@@ -151,7 +157,8 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
     """UnsupportedError if something is left in what is outside: objects, by their ids and those of their `__dict__`."""
     error: UnsupportedError | None = None
     for place, (before, origin) in [*trace.left.items()]:
-        is_outside = isinstance(place.holder, type) or id(place.holder) in outside
+        found = outside.get(id(place.holder), outside.get(id(getattr(place.holder, "__dict__", place.holder)), MISSING))
+        is_outside = isinstance(place.holder, type) or found is not MISSING
         if not is_outside or id(place.holder) in trace.own:
             continue
         content = place.get()
@@ -164,11 +171,48 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-            error.holders = (*error.holders, outside.get(id(place.holder), place.holder))
+            holder = place.holder if found is MISSING else found
+            error.holders = (*error.holders, holder.__dict__ if is_of(holder, FunctionType) else holder)
             continue
         note_left(trace, *_settled(place, before, trace))
     if error is not None:
         raise error
+
+
+def _check_unseen(trace: Trace, outside: dict[int, Any]) -> None:
+    """UnsupportedError if what is outside holds traced arrays that no statement of the user has put there, but a method
+    of Python's own."""
+    left = _unseen(trace, outside.values())
+    if left:
+        holder: Any = left[0][0]
+        error = UnsupportedError(
+            f"a {cast('Any', type(holder)).__name__} from outside of the function outlives the call, and a function of "
+            "Python's puts a traced array there",
+            hint="return the array, and put it there after the call; or make what holds it an argument",
+        )
+        error.holders = tuple([x for x, _ in left])
+        raise error
+
+
+def _take_away(trace: Trace) -> None:
+    """Have what is outside hold no traced arrays that were put there unseen."""
+    for _, (owner, key, _) in reversed(_unseen(trace, reached(trace, trace.given))):
+        before = trace.roots.get((id(owner), key), (owner, key, MISSING))[2]
+        if before is MISSING and is_of(owner, list | deque):
+            del owner[key]
+        else:
+            place_of("item", owner, key).set(before)
+
+
+def _unseen(trace: Trace, outside: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """What is outside and holds traced arrays, with the entries where they are."""
+    others = [x for x in {id(x): x for x in outside}.values() if id(x) not in trace.own]
+    return [(x, entry) for x in others for entry in entries_of(x) if _is_made_by(trace, entry[2])]
+
+
+def _is_made_by(trace: Trace, x: Any) -> bool:
+    """Whether something is an array of a trace that is not known while tracing."""
+    return type(x) is TracedArray and x.concrete is None and x.storage.trace.outermost is trace
 
 
 def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:

@@ -67,6 +67,13 @@ def reads_item(fn: Any) -> tuple[Any, ...] | None:
     return () if getattr(fn, "__objclass__", None) in (list, tuple, dict) else None
 
 
+def writes_item(fn: Any) -> Any:
+    """The list or dict of a bound `__setitem__` of Python's own; None for any other function."""
+    holder: Any = getattr(fn, "__self__", None) if getattr(fn, "__name__", "") == "__setitem__" else None
+    is_pythons = not isinstance(fn, types.MethodType)
+    return holder if is_pythons and is_of(holder, list | dict) else None
+
+
 @final
 class Managed:
     """An object of the user's in a `with` statement."""
