@@ -20,6 +20,7 @@ from numpy.random import Generator, RandomState
 
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes
 from pliant.frontend.calls import joined_text, shown_later, spread
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order
@@ -48,7 +49,14 @@ from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import binary, reads_item, special, writes_item
+from pliant.frontend.control.specials import (
+    binary,
+    class_attribute,
+    descriptor_method,
+    reads_item,
+    special,
+    writes_item,
+)
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, class_called, made_by
@@ -121,10 +129,14 @@ class Reader(Elements):
             raise drawn_once(f"np.random.{name}")
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
-        found: Any = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+        found = class_attribute(kind, name)
         if is_of(found, property) and is_of(found.fget, types.FunctionType):
             note_class(self.trace, kind, name)
             return instrument(found.fget, self.trace)(holder)
+        read = descriptor_method(found, "__get__")
+        if read is not None and (hasattr(found, "__set__") or name not in attributes(holder)):
+            note_class(self.trace, kind, name)
+            return instrument(read, self.trace)(found, holder, kind)
         if is_of(found, types.MemberDescriptorType):
             slot = None if id(holder) in self.own else Slot(holder)
             return self.known(held_by(self.trace, holder, name, kind), slot, name)
@@ -152,7 +164,8 @@ class Reader(Elements):
         if is_of(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
         classes: type = holder if is_of(holder, type) else kind
-        owners: list[Any] = [*([] if held is None else [held]), *map(names_of, classes.__mro__)]
+        above: Any = kind.__mro__ if classes is holder else ()
+        owners: list[Any] = [*([] if held is None else [held]), *map(names_of, (*classes.__mro__, *above))]
         for owner in owners:
             content = owner.get(name, MISSING)
             if content is value:
@@ -178,10 +191,12 @@ class Reader(Elements):
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
-        found: Any = getattr(kind_of(holder), name, None) if is_tracing() else None
+        found = class_attribute(kind_of(holder), name) if is_tracing() else None
         write = found.fset if is_of(found, property) else None
         if is_of(write, types.FunctionType):
             instrument(write, self.trace)(holder, value)
+        elif (put := descriptor_method(found, "__set__")) is not None:
+            instrument(put, self.trace)(found, holder, value)
         else:
             inherit(holder, name, self.attribute)
             CALLS["assign"](value, holder, name)

@@ -45,6 +45,17 @@ def special(x: Any, name: str) -> Callable[..., Any] | None:
     return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
 
 
+def class_attribute(kind: Any, name: str) -> Any:
+    """What a class, or one above it, says of a name; None if nothing."""
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+
+
+def descriptor_method(found: Any, name: str) -> Any:
+    """`__get__` or `__set__` of an object of the user's that a class has; None if it has none."""
+    method: Any = getattr(cast("Any", type(found)), name, None)
+    return method if isinstance(method, types.FunctionType) and is_users(method) else None
+
+
 def own_item(holder: Any) -> Callable[..., Any] | None:
     """`__getitem__` of an object of the user's, of a subclass of a container too, as the trace sees it."""
     trace, kind = thread.trace, cast("Any", type(holder))
