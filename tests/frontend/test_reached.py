@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -228,11 +229,29 @@ def weak_keys() -> Case:
     return f, lambda: table[key]
 
 
+def tables_of_python() -> Case:
+    """Dicts that make their items, or that have an order; a namespace."""
+    rows, sums = collections.defaultdict[str, Any](list), collections.defaultdict[str, Any](float)
+    last, space = collections.OrderedDict[str, Any](a=0.0), types.SimpleNamespace(kept=[], total=0.0)
+
+    def f(x: Any) -> Any:
+        rows["a"].append(x)
+        sums["a"] += x
+        last["a"] += x
+        last["b"] = x
+        last.move_to_end("a")
+        space.kept.append(x)
+        space.total += x
+        return sums["a"] + len(rows["a"])
+
+    return f, lambda: (rows, sums, last, space)
+
+
 CASES = (
     captured_method, methods_in_a_list, partial_of_a_method, partial_of_an_object, the_function_is_a_partial,
     a_method_among_arguments, methods_of_containers, partial_of_a_list, class_attributes, class_attributes_of_self,
     attributes_of_a_metaclass, members_of_an_enumeration, attributes_of_a_function, among_many, beside_many_numbers,
-    wrapped_containers, weak_keys,
+    wrapped_containers, weak_keys, tables_of_python,
 )  # fmt: skip
 
 

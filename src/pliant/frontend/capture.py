@@ -130,13 +130,10 @@ class Reader(Elements):
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
         found = class_attribute(kind, name)
-        if is_of(found, property) and is_of(found.fget, types.FunctionType):
+        reader = self.reader_of(holder, kind, found, name)
+        if reader is not None:
             note_class(self.trace, kind, name)
-            return instrument(found.fget, self.trace)(holder)
-        read = descriptor_method(found, "__get__")
-        if read is not None and (hasattr(found, "__set__") or name not in attributes(holder)):
-            note_class(self.trace, kind, name)
-            return instrument(read, self.trace)(found, holder, kind)
+            return reader()
         if is_of(found, types.MemberDescriptorType):
             slot = None if id(holder) in self.own else Slot(holder)
             return self.known(held_by(self.trace, holder, name, kind), slot, name)
@@ -176,6 +173,16 @@ class Reader(Elements):
                 break
         return self.known(value, None, name)
 
+    def reader_of(self, holder: Any, kind: type, found: Any, name: str) -> Callable[[], Any] | None:
+        """What reads an attribute by a property, or a descriptor of the user's, that its class has; None if it is one
+        of the object's own."""
+        if is_of(found, property) and is_of(found.fget, types.FunctionType):
+            return functools.partial(instrument(found.fget, self.trace), holder)
+        read = descriptor_method(found, "__get__")
+        if read is None or (name in attributes(holder) and not hasattr(found, "__set__")):
+            return None
+        return functools.partial(instrument(read, self.trace), found, holder, kind)
+
     def getattr(self, holder: Any, name: str, *default: Any) -> Any:
         """`getattr(holder, name, default)`."""
         try:
@@ -191,7 +198,7 @@ class Reader(Elements):
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
-        found = class_attribute(kind_of(holder), name) if is_tracing() else None
+        found: Any = class_attribute(kind_of(holder), name) if is_tracing() else None
         write = found.fset if is_of(found, property) else None
         if is_of(write, types.FunctionType):
             instrument(write, self.trace)(holder, value)

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
+from types import SimpleNamespace
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -45,6 +46,8 @@ LONG: Final = 16
 
 KEPT: Final = 64
 """Lists to which one function appends that are known."""
+
+_CONTAINERS: Final = (list, deque, defaultdict, OrderedDict)
 
 _lock: Final = RLock()
 
@@ -229,7 +232,7 @@ def _is_number(x: Any) -> bool:
 def can_be_taken(x: Any) -> bool:
     """Whether something is an object that is a container, or can be one, or a container that is no module's dict."""
     kind = cast("Any", type(x))
-    return is_closed(x) or is_record(kind) or kind in (list, deque) or (kind is dict and "__name__" not in x)
+    return is_closed(x) or is_record(kind) or kind in _CONTAINERS or (kind is dict and "__name__" not in x)
 
 
 def _loosely(part: Any) -> Any:
@@ -238,10 +241,15 @@ def _loosely(part: Any) -> Any:
     return cast("Any", type(held)) if held is not None and is_closed(held) else part
 
 
+def _is_object(kind: Any) -> bool:
+    """Whether all that there is of objects of a class are attributes."""
+    return is_plain(kind) or kind is SimpleNamespace
+
+
 def is_closed(x: Any) -> bool:
     """Whether something is an object of a plain class that is a static value, and need not stay one."""
     kind = cast("Any", type(x))
-    return is_plain(kind) and not (is_record(kind) or kind in OPENED or hasattr(kind, "__del__"))
+    return _is_object(kind) and not (is_record(kind) or kind in OPENED or hasattr(kind, "__del__"))
 
 
 def open_all(objects: Sequence[Any]) -> bool:
@@ -284,7 +292,7 @@ class Held:
         if id(x) in self.sizes:
             return self.sizes[id(x)]
         kind = cast("Any", type(x))
-        is_object = is_plain(kind) or is_record(kind)
+        is_object = _is_object(kind) or is_record(kind)
         parts = attributes(x).values() if is_object else x.values() if is_table(x) else x if is_sequence(x) else None
         if parts is None:
             return 1

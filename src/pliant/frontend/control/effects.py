@@ -109,7 +109,7 @@ def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:
     """Write to a dict at a traced key that is one of its keys: each value is the new one, or that from before."""
     if in_loop() and any(k not in holder for k in taken_by_index(key)):  # each step of an unrolled loop knows its key
         raise new_key([*holder]).at(("here", here()))
-    place_among([*holder], key, new_key([*holder]))
+    place_among([*holder], key, new_key([*holder]).at(("here", here())))
     seen_too(holder, is_item=False)
     for k, before in holder.items():
         note(_item(holder, k))
