@@ -184,6 +184,7 @@ class Compiled:
             self._forget(found, program, *error.args)
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         except Exception:
+            take_back(dict(program.left))
             if program.failed is not None and self.plain is not None:
                 self._raise_plainly(program, args, kwargs, len(leaves))
             raise
@@ -209,8 +210,10 @@ class Compiled:
         while type(f) is Compiled and f.plain is not None:
             f = cast("Any", f.plain)
         places, arrays = () if f is self.f else program.taken_back, program.touched(count)
-        lock, quiet = self.lock if places or arrays else nullcontext(), silent() if program.prints else nullcontext()
-        with lock, quiet, put_back(places, arrays):
+        objects = self.objects.taken
+        lock = self.lock if places or arrays or objects else nullcontext()
+        quiet = silent() if program.prints else nullcontext()
+        with lock, quiet, put_back(places, arrays, objects):
             try:
                 f(*again, **options)
             except Exception as error:

@@ -47,3 +47,21 @@ def test_a_failed_call_leaves_what_numpy_leaves(f: Callable[..., None]):
                 run(*xs)
         np.testing.assert_array_equal(given[0], wanted[0])
         np.testing.assert_array_equal(given[1], wanted[1])
+
+
+def test_a_call_that_raises_leaves_objects_and_counters_outside_as_they_were() -> None:
+    table: dict[str, Any] = {"n": 0, "a": np.zeros(1), "rows": []}
+
+    def f(x: Any) -> None:
+        table["n"] += 1
+        table["a"] += x
+        table["rows"].append(x)
+        if x > 5:
+            raise ValueError("too large")
+
+    compiled = pliant.jit(f)
+    for count in (1, 2, 3):
+        compiled(1.0)
+        with pytest.raises(ValueError, match="too large"):
+            compiled(9.0)
+        assert (table["n"], table["a"].tolist(), table["rows"]) == (count, [count], [1.0] * count)

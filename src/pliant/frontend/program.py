@@ -65,6 +65,7 @@ class Program:
     forms: tuple[Any, ...] = ()  # of captured arrays
     taken_back: tuple[Any, ...] = ()  # places outside that its derivatives and batches set, and take back
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
+    left: tuple[tuple[Any, Any], ...] = ()  # places that its trace has set, with what was there, if it may raise
     identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two leaves are one array, if that was asked
     locked: tuple[Any, ...] = ()  # what it does not write as it is read-only, and the error was caught
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones

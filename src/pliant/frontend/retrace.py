@@ -186,6 +186,7 @@ def _trace_once(
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
         identities=tuple(trace.identities.items()), locked=tuple(trace.locked.values()),
         vectors=tuple(entered_at.vectors), taken_back=taken_back_of(trace, whole),
+        left=tuple(trace.left.items()) if trace.lasting and failed is not None else (),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from pliant.frontend.guards import entries_of
 from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
-from pliant.frontend.sharing import containers
+from pliant.frontend.sharing import containers, fill, parts_of
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
 
@@ -139,8 +139,10 @@ def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
 
 
 @contextmanager
-def put_back(places: Iterable[Place], arrays: Iterable[Any]) -> Generator[None]:
-    """What is run inside leaves nothing at these places, nor in these arrays."""
+def put_back(places: Iterable[Place], arrays: Iterable[Any], objects: tuple[Any, ...] = ()) -> Generator[None]:
+    """What is run inside leaves nothing at these places, nor in these arrays, nor in objects and what they hold."""
+    held = [(x, parts_of(x) or []) for x in containers(objects)]
+    arrays = [*arrays, *[x for x in flatten(objects)[0] if is_of(x, np.ndarray)]]
     before = [(place, place.get()) for place in places]
     contents = [(array, array.copy()) for array in arrays]
     try:
@@ -148,6 +150,8 @@ def put_back(places: Iterable[Place], arrays: Iterable[Any]) -> Generator[None]:
     finally:
         for place, content in reversed(before):
             place.set(content)
+        for x, parts in held:
+            fill(x, parts)
         for array, content in contents:
             if array.tobytes() != content.tobytes():
                 np.copyto(array, content)
