@@ -46,7 +46,7 @@ from pliant.frontend.control.iterators import is_called, is_known, plain
 from pliant.frontend.control.keyed import is_traced
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.ornone import presenting
-from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.perhaps import in_known_order
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import (
@@ -232,7 +232,7 @@ class Reader(Elements):
         if made is not None:
             return self.each(made())
         if is_of(elements, dict):
-            whole(elements)
+            in_known_order(elements)
             self.counted(elements)
             owner: Any = None if id(elements) in self.own else elements
             changed = {k: self.known(v, owner, k) for k, v in elements.items()}
@@ -242,6 +242,7 @@ class Reader(Elements):
             return of_element(elements, self.trace)
         if is_of(elements, _VIEWS):
             holder: Any = elements.mapping
+            in_known_order(holder)
             self.counted(holder)  # the items have guards through `reach`
             return [of_element(e, self.trace) for e in elements]
         if isinstance(elements, np.ndarray):
@@ -312,6 +313,8 @@ class Reader(Elements):
         """`holder.name(...)`."""
         for x in args:
             self.counted(x)
+            if name == "update":
+                in_known_order(x)
         return self.function(self.attribute(holder, name))(*args, **options)
 
     def function(self, fn: Any) -> Any:

@@ -15,7 +15,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.changed import After, after_of
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.outside import nothing_left, take_back, taken_back_of
-from pliant.frontend.control.perhaps import returned
+from pliant.frontend.control.perhaps import check_orders, returned
 from pliant.frontend.control.report import reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.decided import Deciding, asking, decided_by
@@ -158,6 +158,7 @@ def _trace_once(
                     raise
                 made = None
             with_plain_members(whole)
+            check_orders(containers((made, whole), ends.closed))
         after = after_of(whole, structure, given, held)
         known = _known_containers(made, held, after, trace)
         made, made_structure = flatten(made, frozenset(known))

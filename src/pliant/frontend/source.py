@@ -41,6 +41,7 @@ _OVER_ELEMENTS: Final = {
     "map",
     "enumerate",
     "filter",
+    "iter",
 }
 _WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted"))  # which take all before they return
 _MAKERS: Final = frozenset(("list", "dict", "set", "sorted", "bytearray"))
@@ -209,7 +210,14 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return calling("born", node, node)
 
-    visit_Dict = visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = made
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        made = self.made(node)
+        for n, key in enumerate(node.keys):
+            if key is None:
+                node.values[n] = calling("each", node.values[n], node.values[n])
+        return made
+
+    visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = made
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)

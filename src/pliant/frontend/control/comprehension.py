@@ -28,7 +28,7 @@ from pliant.frontend.control.iterators import Filtered, Taken, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.numbers import truth
 from pliant.frontend.control.ornone import OrNone, object_of
-from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.perhaps import in_known_order
 from pliant.frontend.control.region import born
 from pliant.frontend.control.specials import binary
 from pliant.frontend.control.tables import held, number_kind, numbers
@@ -291,7 +291,7 @@ def over(elements: Any) -> Callable[[Use], None]:
 
 def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
-    whole(elements)
+    in_known_order(elements)
     elements = as_list(elements)
     is_chosen = isinstance(elements, Filtered | Taken) and is_tracing() and has_steps(elements)
     if not is_chosen and (not is_long(elements) or not (isinstance(elements, Mapped) or is_open_ended(elements))):

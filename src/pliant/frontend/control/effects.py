@@ -21,7 +21,7 @@ from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.ornone import place_or_error
-from pliant.frontend.control.perhaps import ASKING, whole
+from pliant.frontend.control.perhaps import ASKING, in_known_order
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
@@ -157,7 +157,7 @@ def assign(value: Any, holder: Any, name: str) -> None:
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container, or looks at all of it, is about to be called."""
     if name in ASKING:
-        whole(holder)
+        in_known_order(holder)
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         if (row := row_of(holder)) is not None:
             raise row.refused(name)
@@ -252,6 +252,7 @@ def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like."""
     if is_of(x, CONTAINERS):
         changing(x, "update")
+        in_known_order(y)
     if type(x) is list and name == "iadd":
         lists.extend(cast("Any", x), y)
         return cast("Any", x)

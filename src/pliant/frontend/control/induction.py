@@ -142,6 +142,7 @@ class Round:
             signal = self.plan.step(self.heads.index, j)
         self.plan.watch()
         extra = self.plan.finish(signal)
+        self.region.tell_apart()
         self.opened = opened(self.plan, self.entry, self.region, signal)
         self.plan.may_end = bool(possible_of(signal) & {BREAK, RETURN})
         if self.opened or self.changed():

@@ -17,6 +17,7 @@ from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
+from pliant.frontend.control.joineddicts import dict_of_two, note_orders
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.joinednames import name_by_ways, name_of_two
 from pliant.frontend.control.joinednumbers import has_room, number_of_two
@@ -115,6 +116,7 @@ class Join:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
             stands_for(x, self.condition, a, b)
             note_choice(x, self.condition, a, b)
+            note_orders(x, self.condition, a, b)
             for other in (a, b, x) if are_copied else (x,):
                 keep(other)
             return x
@@ -341,6 +343,8 @@ class Join:
                 return partial(_same, contents[1 - n])
         if any(map(is_void, contents)) and place.kind == "name":
             return name_of_two(self, contents, place)
+        if (table := dict_of_two(self, contents, place)) is not None:
+            return table
         if place.kind == "whole" and len(contents[0]) == len(contents[1]) and all(map(operator.is_, *contents)):
             return partial(_same, contents[0])  # they have only read it
         if place.is_whole and all([isinstance(c, list) for c in contents]):

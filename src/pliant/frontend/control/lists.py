@@ -16,7 +16,7 @@ from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Range, steps_of
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.ornone import OrNone, present, truth
-from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.perhaps import in_known_order, whole
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
@@ -110,6 +110,8 @@ def remove(holder: Any, key: Any) -> None:
 
 def combined(name: str, x: Any, y: Any) -> Any:
     """`x + y` or `x * y` of lists or tuples of which one has a front; None for others."""
+    in_known_order(x)
+    in_known_order(y)
     front = first_front(x, y)
     if front is None or name not in ("add", "mul"):
         return None

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, Final, TypeAlias, cast, final
 
+from optree.utils import total_order_sorted
+
 from pliant.core.data import frozen
 from pliant.frontend import signature
 from pliant.frontend.array import TracedArray
@@ -133,7 +135,7 @@ def containers(tree: Any, *, tuples: bool = False) -> Iterator[Any]:
     elif kind in (list, dict, OrderedDict, defaultdict) or is_tuple(kind):
         if tuples or not is_tuple(kind):
             yield tree
-        parts: list[Any] = [*(tree if kind is list or is_tuple(kind) else tree.values())]
+        parts: list[Any] = [*(tree if kind is list or is_tuple(kind) else _values(tree))]
         for part in parts:
             yield from containers(part, tuples=tuples)
     elif is_record(kind) or _is_frozen(tree) or (is_plain(kind) and is_own(tree)):
@@ -141,6 +143,12 @@ def containers(tree: Any, *, tuples: bool = False) -> Iterator[Any]:
             yield tree
         for part in attributes(tree).values():
             yield from containers(part, tuples=tuples)
+
+
+def _values(table: dict[Any, Any]) -> list[Any]:
+    """What a dict holds, in the order in which `flatten` goes over it."""
+    keys = table if isinstance(table, OrderedDict) else total_order_sorted(table)
+    return [table[key] for key in keys]
 
 
 def is_tuple(kind: Any) -> bool:

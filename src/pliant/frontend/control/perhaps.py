@@ -11,8 +11,10 @@ for v in xs:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
+from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnboundError
 from pliant.frontend.control.ornone import returned as without_none
@@ -20,7 +22,7 @@ from pliant.frontend.control.region import born, is_conditional, where_made
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, is_tracing
 
-ASKING: Final = frozenset(("items", "keys", "values", "most_common", "elements", "total", "copy"))
+ASKING: Final = frozenset(("items", "keys", "values", "most_common", "elements", "total", "copy", "popitem"))
 """Methods that look at all elements of a dict."""
 
 _set: Final[Any] = dict.__setitem__  # type: ignore[reportUnknownMemberType]
@@ -58,6 +60,34 @@ def whole(holder: Any) -> None:
             f"whether the {kind} has the key {key!r} depends on a condition that is known only at run time",
             hint="give it its keys before, as dict.fromkeys(keys, 0) does",
         ).at(("used here", here()), ("its first use", place))
+
+
+def in_two_orders(holder: dict[Any, Any], condition: Value) -> None:
+    """Note that a condition decides in which order a dict has its keys."""
+    current().outermost.orders[id(holder)] = holder, condition, here()
+
+
+def has_two_orders(holder: Any) -> bool:
+    """Whether a condition decides in which order a dict has its keys."""
+    return id(holder) in current().outermost.orders
+
+
+def in_known_order(holder: Any) -> None:
+    """A dict is gone over: UnboundError if it is not known what keys it has, or in which order."""
+    if is_tracing():
+        whole(holder)
+        check_orders((holder,))
+
+
+def check_orders(holders: Iterable[Any]) -> None:
+    """UnboundError if a condition decides in which order one of some dicts has its keys."""
+    for holder, condition, place in [current().outermost.orders[id(x)] for x in holders if has_two_orders(x)]:
+        kind = type(holder).__name__
+        error = UnboundError(
+            f"the order of the keys of the {kind} depends on a condition that is known only at run time",
+            hint="give an item its new value without taking it out before, and write keys in one order",
+        )
+        raise error.at(("used here", here()), ("left so here", place)).needing(condition)
 
 
 def returned(tree: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -19,6 +20,7 @@ from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.failures import numbers_of_failures
 from pliant.frontend.guards import size_of
+from pliant.frontend.kinds import is_table
 from pliant.frontend.tracing import Storage, Trace, back_in, thread, tracing
 
 T = TypeVar("T")
@@ -156,6 +158,21 @@ class Region:
                 yield
             finally:
                 thread.update(before, thread.is_jit_disabled)
+
+    def tell_apart(self) -> None:
+        """Of dicts that have the keys of before, in their order, have items changed, and not all of them: what was
+        taken out was put back."""
+        for whole, before in [*self.effects.items()]:
+            if whole.kind != "whole" or not is_table(before) or [*before] != [*whole.holder]:
+                continue
+            earlier = {*itertools.takewhile(lambda place, whole=whole: place != whole, self.effects)}
+            items = {place_of("item", whole.holder, key): content for key, content in before.items()}
+            items = {p: x for p, x in items.items() if p not in earlier and p.get() is not x}
+            later = [p for p in self.effects if p.number == whole.number and p.kind in ("whole", "item")]
+            for place in [p for p in later if p not in earlier]:
+                del self.effects[place]
+            self.effects |= items
+            self.origins |= dict.fromkeys(items, self.origins[whole])
 
     def owns(self, storage: Any) -> bool:
         """Whether an allocation was made in here."""
@@ -349,6 +366,7 @@ def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool =
                 if is_bound or made.effects or not made.written.keys() <= set(numbers_of_failures()):
                     setattr(error, CHANGED, True)
                 raise
+            made.tell_apart()
             places = [*cells, *made.effects]
             return Outcome(made, done, {place: place.get() for place in places}, made.written)
     finally:
