@@ -1,6 +1,7 @@
 """Names that are one of several arrays: swapped, turned and bound anew in loops that are unrolled."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,3 +110,78 @@ def test_parts_of_two_lengths_are_parts_of_the_array() -> None:
 
     for x in (np.arange(4.0), np.arange(4.0) + 1):
         np.testing.assert_array_equal(pliant.jit(of_two)(x.copy()), of_two(x.copy()))
+
+
+def written_after_the_view(x: Any, a: Any) -> Any:
+    p = 0.0
+    if x[0] > 0:
+        p = a[3, ...]
+        a[3] = 9.0
+    return p * 1.0
+
+
+def written_before_the_view(x: Any, a: Any) -> Any:
+    p = 0
+    if x[0] > 0:
+        np.cumsum(x, out=a)
+        p = a[3:].squeeze()
+    return p * 1.0
+
+
+def written_after_the_branch(x: Any, a: Any) -> Any:
+    p = a[3, ...] if x[0] > 0 else 2.0
+    a[3] = 9.0
+    return p * 1.0
+
+
+def written_by_the_view(x: Any, a: Any) -> Any:
+    p: Any = np.float64(1.0)
+    if x[0] > 0:
+        p = a[3, ...]
+    p += 2.0
+    return p * 1.0
+
+
+def of_another_dtype(x: Any, a: Any) -> Any:
+    p, n = 0.5, np.arange(4)
+    if x[0] > 0:
+        p = n[3, ...]
+        n[3] = 9
+    return p * 1.0
+
+
+def in_steps(x: Any, a: Any) -> Any:
+    p = 0.0
+    for v in x:
+        a[3] = v
+        if v > 1:
+            p = a[3, ...]
+        a[3] = 5.0
+    return p * 1.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [written_after_the_view, written_before_the_view, written_after_the_branch, written_by_the_view,
+     of_another_dtype, in_steps],
+)  # fmt: skip
+def test_a_view_without_axes_in_one_branch_and_a_number_in_the_other_sees_writes(f: Any):
+    x = np.array([0.5, 2.0, 2.0, 1.0])
+    compiled = pliant.jit(f)
+    for z in (x, -x, x):
+        given, wanted = x + 1, x + 1
+        np.testing.assert_array_equal(compiled(z, given), f(z, wanted))
+        np.testing.assert_array_equal(given, wanted)
+
+
+def test_the_derivative_of_such_a_view_is_that_of_what_was_written():
+    def f(x: Any) -> Any:
+        a, p = x.copy(), 0.0
+        if x[0] > 0:
+            p = a[3:].squeeze()
+            a[3] = x[0] * 5
+        return p * 1.0
+
+    x = np.array([0.5, 2.0, 2.0, 1.0])
+    np.testing.assert_array_equal(pliant.grad(f)(x), [5.0, 0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(pliant.vmap(f)(np.stack([x, -x])), [2.5, 0.0])

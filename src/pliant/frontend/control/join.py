@@ -35,6 +35,7 @@ from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, i
 from pliant.frontend.control.words import difference, text_of
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
+from pliant.frontend.reading import read
 from pliant.frontend.selection import all_listed
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
@@ -177,10 +178,22 @@ class Join:
             return self.unsized(all_listed(a), all_listed(b), what)
         if not is_number(a) or not is_number(b):
             return self.differs(a, b, what)(())
-        x, y = as_traced(a), as_traced(b)
+        one, two = as_traced(a), as_traced(b)
+        x, y = self.as_view(one, 0, two), self.as_view(two, 1, one)
         if is_mutable(x) and is_mutable(y):
             return self.arrays(x, y, what)
         return self.numbers(x, y, what)
+
+    def as_view(self, x: TracedArray, side: int, other: TracedArray) -> TracedArray:
+        """A number as an array, if the other block left a view of what may be written by other names."""
+        is_own = self.sides[1 - side].region.owns(other.storage) and not other.lenses
+        if is_mutable(x) or not is_mutable(other) or is_own:
+            return x
+        kind = kind_of(x).joined(kind_of(other))
+        if kind is None or kind.type != other.type or not has_room(kind, x):
+            return x
+        with self.sides[side].region.inside():
+            return fresh(value_of(x, kind.type.dtype), is_array=True)
 
     def ranges(self, a: range | Range, b: range | Range, what: str) -> Recipe:
         """A range that is one of two."""
@@ -203,7 +216,9 @@ class Join:
         made: list[Value] = []
         for side, a in zip(self.sides, (x, y), strict=True):
             with side.region.inside():
-                made.append(value_of(a, kind.type.dtype))
+                left = side.written.get(a.storage)
+                content = a if left is None else fresh(read(left, a.lenses), is_array=True)
+                made.append(value_of(content, kind.type.dtype))
         return made[0], made[1]
 
     def arrays(self, x: TracedArray, y: TracedArray, what: str) -> Recipe | Unbound:
