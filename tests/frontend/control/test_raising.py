@@ -47,3 +47,19 @@ def test_a_batch_of_loops_that_always_raise_is_a_loop(f: Callable[..., Any], n: 
 def test_a_batch_does_not_choose_a_handler_by_how_many_steps_data_count() -> None:
     with pytest.raises(UnsupportedError, match="put the try into the body of the loop"):
         pliant.vmap(lambda x: in_a_while(x, 5))(np.stack([laws.X, -laws.X]))
+
+
+def test_a_step_that_leaves_a_selection_of_known_length_may_raise():
+    def f(x: Any, m: Any, n: Any) -> Any:
+        p = 0
+        z = x[x > 0]
+        while m[2] > p:
+            z = z  # noqa: PLW0127  (it is bound in a step)
+            if z.size:
+                break
+            p += int("a")
+        return n
+
+    x, m = np.array([0, 2, 2, 1]), np.array([0.5, 2.0, 1.25, 1.0])
+    assert pliant.jit(f)(x, m, 4) == 4
+    assert pliant.jit(f)(x, -m, 4) == 4

@@ -117,7 +117,7 @@ def is_array(x: Any) -> bool:
 
 def as_array(x: Any) -> TracedArray | None:
     """An array that can be written, of its greatest extents; None for anything else."""
-    array = all_listed(x).whole if is_unsized(x) else as_traced(x) if isinstance(x, np.ndarray) else x
+    array = whole_of(all_listed(x)) if is_unsized(x) else as_traced(x) if isinstance(x, np.ndarray) else x
     return array if type(array) is TracedArray and not (array.is_scalar or array.is_weak) else None
 
 
