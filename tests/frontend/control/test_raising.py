@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,33 @@ def test_a_batch_of_loops_that_always_raise_is_a_loop(f: Callable[..., Any], n: 
 def test_a_batch_does_not_choose_a_handler_by_how_many_steps_data_count() -> None:
     with pytest.raises(UnsupportedError, match="put the try into the body of the loop"):
         pliant.vmap(lambda x: in_a_while(x, 5))(np.stack([laws.X, -laws.X]))
+
+
+def root(x: Any) -> Any:
+    t = 0.0
+    while x[0] > 9:
+        t = math.sqrt(-1)
+    return t
+
+
+def quotient(x: Any) -> Any:
+    t = 0
+    while x[0] > 9:
+        t = 1 // 0
+    return t
+
+
+@pytest.mark.parametrize(("f", "error"), [(root, ValueError), (quotient, ZeroDivisionError)])
+def test_what_python_raises_in_each_step_of_a_while_is_raised_if_there_is_one(
+    f: Callable[..., Any], error: type[Exception]
+):
+    compiled = pliant.jit(f)
+    for _ in range(2):
+        assert compiled(np.ones(2)) == f(np.ones(2))
+    with pytest.raises(error):
+        compiled(np.full(2, 10.0))
+    with pytest.raises(UnsupportedError, match=f"{error.__name__} is raised under a condition that is known only at"):
+        pliant.vmap(f)(np.ones((2, 2)))
 
 
 def test_a_step_that_leaves_a_selection_of_known_length_may_raise():

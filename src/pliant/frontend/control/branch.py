@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, MappingView, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, TypeVar, cast, final
+from typing import Any, Final, NoReturn, TypeVar, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Value
@@ -176,11 +176,16 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     except Exception as error:
         if may_be_told(error):
             return Raised(error, block, cells, _said_and_raised() > before)
-        if isinstance(error, PliantError) and not is_seen(error):
-            raise
-        is_deep = isinstance(error, RecursionError)
-        hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
-        raise refused(error, hint) from error
+        raise_if_run(error)
+
+
+def raise_if_run(error: Exception) -> NoReturn:
+    """Raise what a block fails with that may not be run: whether it is has to be known."""
+    if isinstance(error, PliantError) and not is_seen(error):
+        raise error
+    is_deep = isinstance(error, RecursionError)
+    hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
+    raise refused(error, hint) from error
 
 
 def _said_and_raised() -> int:

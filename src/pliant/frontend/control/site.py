@@ -12,7 +12,7 @@ from pliant.core.data import mutable
 from pliant.core.ir import Value
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
-from pliant.frontend.control.branch import Block, joined
+from pliant.frontend.control.branch import Block, joined, raise_if_run
 from pliant.frontend.control.partly import pass_on, settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
@@ -140,7 +140,10 @@ class Site:
                 return None
             raise self.unending(self.reason).needing(needed) from None
         except Exception as error:
-            if peeled > PEELED or not may_be_told(error):
+            if not may_be_told(error):
+                with needing(needed):
+                    raise_if_run(error)
+            if peeled > PEELED:
                 raise
             self.needed = needed
             return None
