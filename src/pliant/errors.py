@@ -250,6 +250,10 @@ class RecompiledWarning(UserWarning):
     """A function is compiled for each of many values of an integer argument."""
 
 
+class TracedOnceWarning(UserWarning):
+    """A clock or a file is read while a function is traced, and not at every call."""
+
+
 class RewriteError(PliantError, RuntimeError):
     """A rewrite rule changed a type, or a rule set reached no fixed point."""
 

@@ -78,6 +78,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
+from pliant.frontend.once import note_once
 from pliant.frontend.printing import printed
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
@@ -319,6 +320,7 @@ class Reader(Elements):
 
     def function(self, fn: Any) -> Any:
         """A function as the trace sees it."""
+        note_once(fn)
         if fn is object.__setattr__:
             return set_plainly
         if is_one_of_two(fn):

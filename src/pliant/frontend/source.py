@@ -47,7 +47,7 @@ _WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted")
 _MAKERS: Final = frozenset(("list", "dict", "set", "sorted", "bytearray"))
 _TRACED: Final = frozenset((
     "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type "
-    "hasattr getattr setattr delattr print pow"
+    "hasattr getattr setattr delattr print pow open input"
 ).split())  # fmt: skip
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {

@@ -1,0 +1,54 @@
+"""What is asked of the world outside while a function is traced, and not at every call: clocks, files, what a user
+types. A warning says so."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from typing import Any, Final, cast
+
+from pliant.core.origin import CodeOrigin, here
+from pliant.errors import TracedOnceWarning
+from pliant.frontend.creation import Maker
+
+_READING: Final[dict[str, frozenset[str]]] = {
+    module: frozenset(names.split())
+    for module, names in {
+        "time": "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns "
+        "thread_time thread_time_ns ctime localtime gmtime strftime",
+        "datetime": "datetime.now datetime.utcnow datetime.today date.today",
+        "builtins": "input",
+        "io": "open",
+        "pathlib": "Path.open Path.read_text Path.read_bytes Path.exists Path.is_file Path.is_dir Path.iterdir "
+        "Path.glob Path.rglob Path.stat",
+        "os": "getenv listdir scandir walk stat urandom",
+        "genericpath": "exists isfile isdir getsize getmtime",
+        "numpy": "load loadtxt genfromtxt fromfile fromregex",
+        "uuid": "uuid1 uuid4",
+        "secrets": "token_bytes token_hex token_urlsafe randbelow randbits choice",
+        "subprocess": "run check_output getoutput",
+    }.items()
+}
+"""Module → the functions of it that look at what changes from call to call."""
+_ALIASES: Final = {"_io": "io", "posix": "os", "nt": "os"}
+_warned: Final[dict[Any, Any]] = {}  # where, for filters that show it once
+
+
+def note_once(fn: Any) -> None:
+    """TracedOnceWarning, at the user's line, if a function that is about to be called reads what may be another at the
+    next call."""
+    fn = fn.function if type(fn) is Maker else fn.__func__ if isinstance(fn, types.MethodType) else fn
+    holder: Any = getattr(fn, "__self__", None)
+    module = cast("str", getattr(holder if isinstance(holder, type) else fn, "__module__", None) or "").partition(".")[
+        0
+    ]
+    module, name = _ALIASES.get(module, module), getattr(fn, "__qualname__", "")
+    place = here()
+    if name not in _READING.get(module, ()) or not isinstance(place, CodeOrigin):
+        return
+    shown = name if module in ("builtins", "io") else f"{'os.path' if module == 'genericpath' else module}.{name}"
+    text = (
+        f"{shown} is called once, while {place.code.co_name} is traced: later calls use what it gave then\n"
+        f"{place.render('called here')}\nhint: call it before the function, and pass what it gives as an argument"
+    )
+    warnings.warn_explicit(text, TracedOnceWarning, place.code.co_filename, place.span[0], registry=_warned)
