@@ -7,6 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from os import environ
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,23 @@ def test_clocks_outside_are_not_told_of() -> None:
         warnings.simplefilter("error")
         begin = time.time()
         assert pliant.jit(lambda x, t: x + t)(1.0, begin) == 1.0 + begin
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: x * float(os.environ.get("PLIANT_TEST_SCALE", "1")),
+        lambda x: x * float(os.environ["PLIANT_TEST_SCALE"] if "PLIANT_TEST_SCALE" in os.environ else "1"),  # noqa: SIM401
+        lambda x: x * float(os.getenv("PLIANT_TEST_SCALE", "1")),
+        lambda x: x * float(environ.get("PLIANT_TEST_SCALE", "1")),
+    ],
+)
+def test_the_environment_is_that_of_each_call(read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    scaled = pliant.jit(read)
+    assert [scaled(1.0), scaled(1.0)] == [1, 1]
+    monkeypatch.setenv("PLIANT_TEST_SCALE", "2")
+    assert [scaled(1.0), scaled(1.0)] == [2, 2]
+    monkeypatch.setenv("PLIANT_TEST_SCALE", "3")
+    assert scaled(1.0) == 3
+    monkeypatch.delenv("PLIANT_TEST_SCALE")
+    assert scaled(1.0) == 1

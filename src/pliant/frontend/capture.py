@@ -78,7 +78,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
-from pliant.frontend.once import note_once
+from pliant.frontend.once import note_environment, note_once
 from pliant.frontend.printing import printed
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
@@ -160,7 +160,7 @@ class Reader(Elements):
         if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
             return self.known(value, None, name)
         if is_of(holder, types.ModuleType) and is_librarys(holder):
-            return made_by(value) or value
+            return made_by(value) or note_environment(value, self.trace)
         classes: type = holder if is_of(holder, type) else kind
         above: Any = kind.__mro__ if classes is holder else ()
         owners: list[Any] = [*([] if held is None else [held]), *map(names_of, (*classes.__mro__, *above))]
@@ -320,7 +320,7 @@ class Reader(Elements):
 
     def function(self, fn: Any) -> Any:
         """A function as the trace sees it."""
-        note_once(fn)
+        note_once(fn, self.trace)
         if fn is object.__setattr__:
             return set_plainly
         if is_one_of_two(fn):

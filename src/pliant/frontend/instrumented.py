@@ -36,6 +36,7 @@ from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.members import plain_member
 from pliant.frontend.needs import can_be_known
+from pliant.frontend.once import note_environment
 from pliant.frontend.printing import printed
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
@@ -272,4 +273,4 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value) or joiner_of(value)) is not None:
         return known
-    return of_object(value, trace)
+    return of_object(note_environment(value, trace), trace)

@@ -1,8 +1,9 @@
 """What is asked of the world outside while a function is traced, and not at every call: clocks, files, what a user
-types. A warning says so."""
+types. A warning says so. The environment is small enough for a guard."""
 
 from __future__ import annotations
 
+import os
 import types
 import warnings
 from typing import Any, Final, cast
@@ -10,6 +11,8 @@ from typing import Any, Final, cast
 from pliant.core.origin import CodeOrigin, here
 from pliant.errors import TracedOnceWarning
 from pliant.frontend.creation import Maker
+from pliant.frontend.guards import Box, note_size
+from pliant.frontend.tracing import Trace
 
 _READING: Final[dict[str, frozenset[str]]] = {
     module: frozenset(names.split())
@@ -21,7 +24,7 @@ _READING: Final[dict[str, frozenset[str]]] = {
         "io": "open",
         "pathlib": "Path.open Path.read_text Path.read_bytes Path.exists Path.is_file Path.is_dir Path.iterdir "
         "Path.glob Path.rglob Path.stat",
-        "os": "getenv listdir scandir walk stat urandom",
+        "os": "listdir scandir walk stat urandom",
         "genericpath": "exists isfile isdir getsize getmtime",
         "numpy": "load loadtxt genfromtxt fromfile fromregex",
         "uuid": "uuid1 uuid4",
@@ -34,9 +37,19 @@ _ALIASES: Final = {"_io": "io", "posix": "os", "nt": "os"}
 _warned: Final[dict[Any, Any]] = {}  # where, for filters that show it once
 
 
-def note_once(fn: Any) -> None:
+def note_environment(value: Any, trace: Trace) -> Any:
+    """A value just read; if it is `os.environ`, guards on all that it holds."""
+    if value is os.environ:
+        trace.roots.setdefault((id(value), ""), (Box(value), "", value))
+        note_size(trace, vars(value)["_data"])
+    return value
+
+
+def note_once(fn: Any, trace: Trace) -> None:
     """TracedOnceWarning, at the user's line, if a function that is about to be called reads what may be another at the
     next call."""
+    if fn is os.getenv:
+        note_environment(os.environ, trace)
     fn = fn.function if type(fn) is Maker else fn.__func__ if isinstance(fn, types.MethodType) else fn
     holder: Any = getattr(fn, "__self__", None)
     module = cast("str", getattr(holder if isinstance(holder, type) else fn, "__module__", None) or "").partition(".")[
