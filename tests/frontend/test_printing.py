@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import csv
 import functools
 import io
+import queue
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnsupportedError
 
 X = np.array([0.5, -1.25, 3.0])
 
@@ -399,6 +403,62 @@ def test_a_file_of_its_own(tmp_path: Any) -> None:
         with pytest.raises(pliant.PliantError, match="print to a file of its own") as caught:
             pliant.jit(f)(X)
     assert "print(x, file=file)" in str(caught.value)
+
+
+def to_streams(x: Any) -> Any:
+    write = sys.stdout.write
+    for n, v in enumerate(x):
+        if v > 0:
+            sys.stdout.write(f"{n}: {v:.1f} ")
+            sys.stdout.flush()
+        else:
+            sys.stderr.write(f"bad {v}\n")
+    write("end\n")
+    return x
+
+
+def test_what_is_written_to_the_streams(capsys: pytest.CaptureFixture[str]) -> None:
+    compiled = pliant.jit(to_streams)
+    for x in (X, -X, X):
+        assert printed_by(capsys, compiled, x) == printed_by(capsys, to_streams, x)
+
+
+OUTPUT, QUEUE = io.StringIO(), queue.Queue[Any]()
+
+
+@pytest.mark.parametrize(
+    ("write", "what"),
+    [
+        (lambda x: OUTPUT.write(f"{x.sum():.3f}"), ".write of a StringIO"),
+        (lambda x: OUTPUT.writelines([f"{v:.3f}" for v in x]), ".writelines of a StringIO"),
+        (lambda x: csv.writer(OUTPUT).writerow([1, x.sum()]), ".writerow of a writer"),
+        (lambda x: io.BytesIO().write(x), ".write of a BytesIO"),
+        (lambda x: Path("nothing").write_text(f"{x}"), r".write_text of a \w*Path"),
+        (lambda x: QUEUE.put(x.sum()), ".put of a Queue"),
+    ],
+)
+def test_what_is_written_to_others_is_refused(write: Callable[..., Any], what: str) -> None:
+    def f(x: Any) -> Any:
+        write(x)
+        return x
+
+    with pytest.raises(UnsupportedError, match=rf"^{what} inside a traced function is called while tracing") as caught:
+        pliant.jit(f)(X)
+    assert "hint: print(...) and sys.stdout.write print at every call" in str(caught.value)
+    assert not OUTPUT.getvalue()
+
+
+def test_what_is_known_may_be_written() -> None:
+    output = io.StringIO()
+
+    def f(x: Any) -> Any:
+        output.write(f"{x.shape} ")
+        return x
+
+    compiled = pliant.jit(f)
+    compiled(X)
+    compiled(X)
+    assert output.getvalue() == "(3,) (3,) "
 
 
 def test_printing_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatche
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
 from pliant.frontend.once import note_environment, note_once
-from pliant.frontend.printing import printed
+from pliant.frontend.printing import is_writing, printed, stream_method, written
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
@@ -128,6 +128,8 @@ class Reader(Elements):
             return drawing(holder, name, self.trace)
         if kind is Generator or kind is RandomState:
             raise drawn_once(f"np.random.{name}")
+        if (stream := stream_method(holder, name)) is not None:
+            return stream
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
         found = class_attribute(kind, name)
@@ -325,6 +327,8 @@ class Reader(Elements):
             return set_plainly
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
+        if is_writing(fn):
+            return functools.partial(written, fn)
         if (bound := reads_item(fn)) is not None:
             return functools.partial(self.element, *bound)
         if (holder := writes_item(fn)) is not None:

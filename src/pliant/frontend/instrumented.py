@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import types
 from typing import Any, Final, cast
 
@@ -269,7 +270,7 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
     trace.roots.setdefault((id(owner), name), (owner, name, value))
     if value is MISSING:
         return value
-    if is_stateful(kind_of(value)):
+    if is_stateful(kind_of(value)) and value is not sys.stdout and value is not sys.stderr:
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value) or joiner_of(value)) is not None:
         return known

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Generator
+import types
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -22,12 +24,15 @@ from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on, is_trial
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.text import Either, Number, Whole, pieces_of, shown, unmarked
+from pliant.frontend.signature import flatten
+from pliant.frontend.text import Either, Number, Whole, is_unknown, pieces_of, shown, unmarked
 from pliant.frontend.tracing import Trace, current, is_tracing
+from pliant.frontend.whose import is_users
 from pliant.ops.show import Piece, Print
 
 PRINTED: Final = np.zeros(1, np.int64)
 """How many times something was printed."""
+_WRITING: Final = frozenset(("write", "writelines", "write_text", "writerow", "writerows", "put", "put_nowait"))
 GONE: Final = "…"
 """What is printed in place of the number of a step or branch that has ended."""
 
@@ -57,6 +62,34 @@ def printed(*args: Any, sep: Any = None, end: Any = None, file: Any = None, flus
     is_on = value_of(is_going_on(), "bool")
     after = Print(pieces, file is sys.stderr, bool(flush))(count.value, is_on, *operands)
     count[...] = with_kind(after, Kind(after.type))
+
+
+def stream_method(holder: Any, name: str) -> Callable[..., None] | None:
+    """`sys.stdout.write` and `.flush`, which write at every call; None for anything else."""
+    if holder is not sys.stdout and holder is not sys.stderr:
+        return None
+    if name == "write":
+        return partial(printed, end="", file=holder)
+    return partial(printed, end="", file=holder, flush=True) if name == "flush" else None
+
+
+def is_writing(fn: Any) -> bool:
+    """Whether a function is a method, of what is not the user's, that keeps what it is given: of a file, of a queue."""
+    holder = getattr(fn, "__self__", None)
+    if getattr(fn, "__name__", "") not in _WRITING or isinstance(holder, type | types.ModuleType | None):
+        return False
+    return not isinstance(fn, types.MethodType) or not is_users(fn.__func__)
+
+
+def written(fn: Any, /, *args: Any, **options: Any) -> Any:
+    """A call of such a method; an error if it is given what is known only at run time."""
+    if any([type(x) is TracedArray or is_unknown(x) for x in flatten((args, options))[0]]):
+        raise UnsupportedError(
+            f".{fn.__name__} of a {type(fn.__self__).__name__} inside a traced function is called while tracing, not "
+            "at every call, with numbers that are known only at run time",
+            hint="print(...) and sys.stdout.write print at every call; or return the numbers, and write after the call",
+        ).at(("here", here()))
+    return fn(*args, **options)
 
 
 def read(made: str, operands: dict[Value, int]) -> tuple[Piece, ...]:

@@ -216,3 +216,24 @@ def test_the_first_step_of_a_loop_sets_an_attribute() -> None:
         rtol=1e-6,
         atol=1e-8,
     )
+
+
+@pytest.mark.parametrize("kind", ["attribute", "item", "name", "added"])
+def test_text_of_run_time_is_not_left_outside(kind: str) -> None:
+    model, words, note = Model(), dict[str, Any](), ""
+
+    def f(x: Any) -> Any:
+        nonlocal note
+        if kind == "attribute":
+            model.note = f"{x.sum()}"
+        elif kind == "item":
+            words["note"] = f"{x.sum()}"
+        elif kind == "name":
+            note = f"{x.sum()}"
+        else:
+            words.setdefault("list", []).append(f"{x.sum()}")
+        return x
+
+    with pytest.raises(UnsupportedError, match="text made of a number that is known only at run time"):
+        pliant.jit(f)(X)
+    assert (vars(model).keys(), words, note) == ({"state", "tables"}, {}, "")

@@ -34,6 +34,7 @@ from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import containers, fill, parts_of
+from pliant.frontend.text import Text
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
 
@@ -56,7 +57,7 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     except BaseException:
         _restore(trace)
         for place, (before, _) in [*trace.left.items()]:
-            if any(type(x) in (TracedArray, Unbound) for x in _leaves(place.get())):
+            if any(type(x) in (TracedArray, Unbound, Text) for x in _leaves(place.get())):
                 place.set(before)
             else:
                 _settled(place, before, trace)
@@ -241,7 +242,7 @@ def _leaves(content: Any) -> list[Any]:
 
 def _is_unknown(x: Any) -> bool:
     """Whether something is known only at run time."""
-    return isinstance(x, Unbound | Bounded | Selection | Front | OrNone) or (
+    return isinstance(x, Unbound | Bounded | Selection | Front | OrNone | Text) or (
         type(x) is TracedArray and x.concrete is None
     )
 
@@ -251,6 +252,8 @@ def _what(unknown: list[Any]) -> str:
     if not unknown:
         return "longer after each"
     x = unknown[0]
+    if type(x) is Text:
+        return "left with text made of a number that is known only at run time"
     is_array = type(x) is TracedArray
     text = f"a traced array {x.type}" if is_array else "what a condition decides that is known only at run time"
     return f"left with {text}"
