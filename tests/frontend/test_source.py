@@ -229,3 +229,27 @@ class Raised(Rated):
 @pytest.mark.parametrize("holder", [Rated(), Fixed(), Raised()])
 def test_the_class_that_is_nearest_has_the_attribute(holder: Rated) -> None:
     assert pliant.jit(lambda x: x * holder.rate)(2.0) == 2 * holder.rate
+
+
+def asserted(x: Any) -> Any:
+    total = 0.0
+    for v in x:
+        assert v >= 0, f"negative: {v:.2f}"
+        if v > 1:
+            total += v
+    assert total < 10
+    return total
+
+
+def test_assertions_that_pytest_has_rewritten_are_those_of_the_source() -> None:
+    assert "@pytest_ar" in asserted.__code__.co_names
+    compiled = pliant.jit(asserted)
+    for x in (X, np.array([2.0, -0.5]), X + 9, X):
+        assert _result_or_text(compiled, x) == _result_or_text(asserted, x)
+
+
+def _result_or_text(f: Callable[..., Any], x: Any) -> Any:
+    try:
+        return f(x)
+    except AssertionError as error:
+        return str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dis
 import linecache
+import sys
 import types
 from collections.abc import Iterator
 from functools import lru_cache
@@ -15,10 +16,13 @@ Place: TypeAlias = tuple[int, str]
 
 def definition_of(code: types.CodeType) -> ast.FunctionDef | ast.Lambda | None:
     """The definition of a function, which is not to be changed; None if its source cannot be trusted."""
-    definitions, codes = _file(code.co_filename, tuple(linecache.getlines(code.co_filename)))
+    lines = tuple(linecache.getlines(code.co_filename))
+    definitions, codes = _file(code.co_filename, lines)
     place = (code.co_firstlineno, code.co_name)
     if not any(_same(c, code) for c in codes.get(place, ())):
-        return None
+        asserting = _as_pytest_runs_it(code.co_filename, lines) if _is_pytests(code) else {}
+        if not any(_same(c, code) for c in asserting.get(place, ())):
+            return None
     around = [n for n in definitions.get(place, ()) if isinstance(n, ast.FunctionDef) or _holds(n.body, code)]
     return max(around, key=lambda n: n.col_offset, default=None)  # the innermost of lambdas in one line
 
@@ -41,9 +45,31 @@ def _file(
             definitions.setdefault((first.lineno, node.name), []).append(node)
         elif isinstance(node, ast.Lambda):
             definitions.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return definitions, _placed(whole)
+
+
+def _placed(whole: types.CodeType) -> dict[Place, list[types.CodeType]]:
+    """The codes in that of a file, by their first line and name."""
+    codes: dict[Place, list[types.CodeType]] = {}
     for code in codes_in(whole):
         codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
-    return definitions, codes
+    return codes
+
+
+def _is_pytests(code: types.CodeType) -> bool:
+    """Whether pytest has rewritten the `assert` statements of a code, or of one inside."""
+    return any([any([name.startswith("@py") for name in c.co_names]) for c in (code, *codes_in(code))])
+
+
+@lru_cache(maxsize=256)
+def _as_pytest_runs_it(filename: str, lines: tuple[str, ...]) -> dict[Place, list[types.CodeType]]:
+    """The codes of a file that can be parsed, once pytest has rewritten its `assert` statements."""
+    rewrite: Any = sys.modules.get("_pytest.assertion.rewrite")
+    if rewrite is None:
+        return {}
+    tree = ast.parse("".join(lines), filename)
+    rewrite.rewrite_asserts(tree, "".join(lines).encode(), filename)
+    return _placed(compile(tree, filename, "exec", dont_inherit=True))
 
 
 def _holds(body: ast.expr, code: types.CodeType) -> bool:
