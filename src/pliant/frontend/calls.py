@@ -25,7 +25,3 @@ def joined_text(join: Callable[[list[Any]], str], items: Any) -> str:
         if is_chosen(part):
             raise part.refused()
     return join(given)
-
-
-def shown_later(*args: Any, **options: Any) -> None:
-    """Nothing, in place of what is shown when the same is done again."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import random
 import types
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast, final
 
@@ -21,7 +20,7 @@ from numpy.random import Generator, RandomState
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
-from pliant.frontend.calls import joined_text, shown_later, spread
+from pliant.frontend.calls import joined_text, spread
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
@@ -63,7 +62,6 @@ from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, class_ca
 from pliant.frontend.draws import drawing, drawn_once, of_numpy
 from pliant.frontend.elements import Elements
 from pliant.frontend.evaluated import evaluated
-from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
 from pliant.frontend.guards import (
@@ -83,6 +81,7 @@ from pliant.frontend.printing import is_writing, printed, stream_method, written
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
+from pliant.frontend.told import telling_of
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_stateful, is_users
 
@@ -327,6 +326,8 @@ class Reader(Elements):
             return set_plainly
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
+        if (tell := telling_of(fn, self.trace)) is not None:
+            return tell
         if is_writing(fn):
             return functools.partial(written, fn)
         if (bound := reads_item(fn)) is not None:
@@ -347,8 +348,6 @@ class Reader(Elements):
         if type(fn) in PLAIN:
             if fn is print:
                 return printed
-            if fn is warnings.warn:  # it looks at who calls it
-                return shown_later if is_trial() else fn
             if fn in HEAPS:
                 return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
             known = BUILTINS.get(fn) or class_called(fn) or (fn if type(fn) is UfuncMaker else None)

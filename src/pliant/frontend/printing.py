@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
@@ -28,7 +29,7 @@ from pliant.frontend.signature import flatten
 from pliant.frontend.text import Either, Number, Whole, is_unknown, pieces_of, shown, unmarked
 from pliant.frontend.tracing import Trace, current, is_tracing
 from pliant.frontend.whose import is_users
-from pliant.ops.show import Piece, Print
+from pliant.ops.show import Piece, Print, Target
 
 PRINTED: Final = np.zeros(1, np.int64)
 """How many times something was printed."""
@@ -54,13 +55,18 @@ def printed(*args: Any, sep: Any = None, end: Any = None, file: Any = None, flus
             "print to a file of its own inside a traced function would write while tracing, not at every call",
             hint="print(...) and print(..., file=sys.stderr) print at every call; or write the file after the call",
         ).at(("here", here()))
-    current().outermost.lines.append(made)
+    noted_line(made, ("error",) if file is sys.stderr else (), flush=bool(flush))
+
+
+def noted_line(made: str, target: Target, *, flush: bool = False) -> None:
+    """Have the program write text when it comes to it."""
+    current().outermost.lines.append("" if target else made)
     operands = dict[Value, int]()
     pieces = read(made, operands)
     count = TracedArray(*current().enter(PRINTED))
     count.storage.is_effect = True
     is_on = value_of(is_going_on(), "bool")
-    after = Print(pieces, file is sys.stderr, bool(flush))(count.value, is_on, *operands)
+    after = Print(pieces, target, flush)(count.value, is_on, *operands)
     count[...] = with_kind(after, Kind(after.type))
 
 
@@ -149,5 +155,7 @@ class Muted:
 @contextmanager
 def silent() -> Generator[None]:
     """What this thread prints inside was printed before."""
-    with redirect_stdout(cast("Any", Muted(sys.stdout))), redirect_stderr(cast("Any", Muted(sys.stderr))):
+    outputs = redirect_stdout(cast("Any", Muted(sys.stdout))), redirect_stderr(cast("Any", Muted(sys.stderr)))
+    with outputs[0], outputs[1], warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield

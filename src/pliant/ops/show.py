@@ -1,9 +1,11 @@
-"""Printing: a line is written when the program comes to it, each after the one before."""
+"""Printing, warning and logging: a line is written when the program comes to it, each after the one before."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.data import frozen
@@ -23,6 +25,14 @@ Piece: TypeAlias = "str | tuple[Any, ...]"
 ("text", pieces, steps)                           text that is put into a format
 """
 
+Target: TypeAlias = "tuple[Any, ...]"
+"""Where text is written to: () standard output, or
+
+("error",)                                        standard error
+("warning", module, class, file, line, module)    a warning of a class, for a line of a module
+("log", logger, level, file, line, function)      a record of a logger
+"""
+
 CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {"r": repr, "s": str, "a": ascii}
 
 
@@ -35,7 +45,7 @@ class Print(Op):
     """
 
     pieces: tuple[Piece, ...]
-    is_error: bool = False
+    target: Target = ()
     flush: bool = False
 
     def infer(self, count: Type, is_on: Type, *xs: Type) -> Type:
@@ -45,8 +55,7 @@ class Print(Op):
 
     def array(self, xp: Namespace, count: Any, is_on: Any, *xs: Any) -> Any:
         if is_on:
-            file = sys.stderr if self.is_error else sys.stdout
-            print(text_of(self.pieces, xs), end="", file=file, flush=self.flush)
+            tell(text_of(self.pieces, xs), self.target, flush=self.flush)
         return count + 1
 
     def jax(self, jnp: Namespace, count: Any, *xs: Any) -> Any:
@@ -61,6 +70,29 @@ class Print(Op):
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return (self(*xs),), (None,)
+
+
+def tell(text: str, target: Target, *, flush: bool) -> None:
+    """Write, warn or log."""
+    match target:
+        case ("warning", kind, name, file, line, module):
+            names: Any = vars(sys.modules[module]) if module in sys.modules else {}
+            shown = names.setdefault("__warningregistry__", {})
+            warnings.warn_explicit(text, kind_named(kind, name), file, line, module, shown)
+        case ("log", name, level, file, line, function):
+            logger = import_module("logging").getLogger(name)
+            if logger.isEnabledFor(level):
+                logger.handle(logger.makeRecord(logger.name, level, file, line, text, (), None, function))
+        case _:
+            print(text, end="", file=sys.stderr if target else sys.stdout, flush=flush)
+
+
+def kind_named(module: str, name: str) -> Any:
+    """The class of a module that has a name; None if there is none."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def text_of(pieces: tuple[Piece, ...], xs: Any) -> str:

@@ -10,7 +10,6 @@ import functools
 import heapq
 import itertools
 import operator
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType
@@ -65,7 +64,6 @@ from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.nditer import Broadcast, NdIter
 from pliant.frontend.sizes import note_range, size_of
-from pliant.frontend.text import shown
 from pliant.frontend.tracing import current, is_tracing
 
 
@@ -317,11 +315,6 @@ def _set(holder: Any, name: str, value: Any) -> None:
     assign(value, holder, name)
 
 
-def _warned(message: Any, *args: Any, stacklevel: int = 1, **options: Any) -> None:
-    """`warnings.warn`, which looks up whether it has shown a text."""
-    warnings.warn(shown(message), *args, stacklevel=stacklevel + 2, **options)
-
-
 _SCALARS: Final = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
@@ -357,7 +350,6 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.setattr: _set,
     builtins.delattr: undone,
     contextlib.suppress: Suppressed,
-    warnings.warn: _warned,
     np.ndenumerate: _places,
     np.nditer: NdIter,
     np.broadcast: Broadcast,
