@@ -71,3 +71,22 @@ def ordered(x: Any, k: Any) -> Any:
 def test_words_are_ordered(k: int):
     for x in (2.0, -1.5):
         assert pliant.jit(ordered)(x, np.int64(k)) == ordered(x, k)
+
+
+def drawn(cells: Any) -> str:
+    made = []
+    for row in cells:
+        for cell in row:
+            if cell == 1:
+                made.append("#")
+            else:
+                made.append(" ")
+        made.append("\n")
+    return "".join(made)
+
+
+def test_many_words_of_a_list_are_joined() -> None:
+    compiled = pliant.jit(drawn)
+    for n in (2, 3):
+        cells = np.arange(30).reshape(5, 6) % n
+        assert compiled(cells) == drawn(cells)

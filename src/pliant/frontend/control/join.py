@@ -168,7 +168,7 @@ class Join:
 
     def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
         """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made, or is one of two words."""
-        if Unbound in (type(a), type(b)) and words_of(a) is not None and words_of(b) is not None:
+        if a is not b and Unbound in (type(a), type(b)) and words_of(a) is not None and words_of(b) is not None:
             return one_of_more(self, a, b)
         if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
             return partial(_same, a)
