@@ -321,11 +321,11 @@ class Reader(Elements):
 
     def function(self, fn: Any) -> Any:
         """A function as the trace sees it."""
-        note_once(fn, self.trace)
         if fn is object.__setattr__:
             return set_plainly
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
+        note_once(fn, self.trace)
         if (tell := telling_of(fn, self.trace)) is not None:
             return tell
         if is_writing(fn):

@@ -8,6 +8,8 @@ import types
 import warnings
 from typing import Any, Final, cast
 
+import numpy as np
+
 from pliant.core.origin import CodeOrigin, here
 from pliant.errors import TracedOnceWarning
 from pliant.frontend.creation import Maker
@@ -51,6 +53,8 @@ def note_once(fn: Any, trace: Trace) -> None:
     if fn is os.getenv:
         note_environment(os.environ, trace)
     fn = fn.function if type(fn) is Maker else fn.__func__ if isinstance(fn, types.MethodType) else fn
+    if not isinstance(fn, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate)):
+        return
     holder: Any = getattr(fn, "__self__", None)
     module = cast("str", getattr(holder if isinstance(holder, type) else fn, "__module__", None) or "").partition(".")[
         0

@@ -81,8 +81,9 @@ def stream_method(holder: Any, name: str) -> Callable[..., None] | None:
 
 def is_writing(fn: Any) -> bool:
     """Whether a function is a method, of what is not the user's, that keeps what it is given: of a file, of a queue."""
-    holder = getattr(fn, "__self__", None)
-    if getattr(fn, "__name__", "") not in _WRITING or isinstance(holder, type | types.ModuleType | None):
+    if not isinstance(fn, types.MethodType | types.BuiltinMethodType) or getattr(fn, "__name__", "") not in _WRITING:
+        return False
+    if isinstance(fn.__self__, type | types.ModuleType | None):
         return False
     return not isinstance(fn, types.MethodType) or not is_users(fn.__func__)
 
