@@ -21,6 +21,7 @@ from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.calls import joined_text, spread
+from pliant.frontend.context import of_context
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
@@ -336,7 +337,7 @@ class Reader(Elements):
             return functools.partial(put_item, holder)
         if getattr(fn, "__self__", None) is _PYTHONS:
             raise drawn_once(f"random.{fn.__name__}", "use np.random, which draws at every call, or ")
-        if (draw := of_numpy(fn, self.trace)) is not None:
+        if (draw := of_numpy(fn, self.trace) or of_context(fn, self.trace, self.known)) is not None:
             return draw
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
