@@ -163,6 +163,11 @@ class Reader(Elements):
             return self.known(value, None, name)
         if is_of(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or note_environment(value, self.trace)
+        return self.owned(value, holder, kind, name)
+
+    def owned(self, value: Any, holder: Any, kind: type, name: str) -> Any:
+        """An attribute just read, with guards on it where it is held, and on what would be found before."""
+        held: Any = None if is_of(holder, type) else getattr(holder, "__dict__", None)
         classes: type = holder if is_of(holder, type) else kind
         above: Any = kind.__mro__ if classes is holder else ()
         owners: list[Any] = [*([] if held is None else [held]), *map(names_of, (*classes.__mro__, *above))]
