@@ -300,3 +300,29 @@ def test_what_has_no_derivative_is_named_by_its_place(args: Any, argnums: Any, p
 
     with pytest.raises(DifferentiationError, match=place):
         pliant.grad(f, argnums)(*args)
+
+
+def test_parts_of_a_length_known_at_run_time_beside_arrays_have_a_gradient():
+    def total(parts: Any) -> Any:
+        return (parts[0] ** 2).sum() + (parts[1] ** 2).sum()
+
+    def of_selection(x: Any) -> Any:
+        return pliant.grad(total)((x, x[x > 0]))
+
+    def of_block(x: Any, n: Any) -> Any:
+        return pliant.vjp(total, (x, x[:n]))[1](1.0)[0]
+
+    def of_one_that_may_be_none(x: Any) -> Any:
+        b = None
+        if x[0] > 0:
+            b = x[1]
+        return pliant.grad(lambda parts: parts[0].sum() + parts[1] ** 2)((x, b))
+
+    x = np.array([1.0, -2.0, 3.0])
+    whole, part = pliant.jit(of_selection)(x)
+    np.testing.assert_array_equal(whole, 2 * x)
+    np.testing.assert_array_equal(part, [2.0, 6.0])
+    whole, part = pliant.jit(of_block)(x, np.array(2))
+    np.testing.assert_array_equal(whole, 2 * x)
+    np.testing.assert_array_equal(part, [2.0, -4.0])
+    assert pliant.jit(of_one_that_may_be_none)(x)[1] == -4.0

@@ -19,7 +19,6 @@ from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
-from pliant.frontend.number import is_number
 from pliant.frontend.signature import flatten, places, selected, unflatten
 
 
@@ -129,17 +128,26 @@ def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedA
 
 def is_float(x: Any) -> bool:
     """Whether an argument leaf is a real or complex number or array, and no integer, text or other object."""
-    return is_number(x) and as_traced(x).type.is_float
+    return _kind(x) in ("f", "c")
+
+
+def _kind(x: Any) -> str:
+    """The kind of dtype of an argument leaf, also of one of a length that is known only at run time; "" of text and
+    other objects."""
+    try:
+        return as_traced(x).type.kind
+    except ArgumentError:
+        return ""
 
 
 def _flags(leaves: Sequence[Any], *, is_wanted: bool, is_any: bool) -> list[bool]:
-    """Which leaves of an argument are differentiated: of one that is wanted, those that are numbers; if any will do,
-    those that are floats. All of what has no numbers, where only these will do: an error."""
+    """Which leaves of an argument are differentiated: of one that is wanted, all but text, booleans and other objects;
+    if any will do, those that are floats. All of what has nothing else, where only these will do: an error."""
     if not is_wanted:
         return [False] * len(leaves)
     if is_any:
         return [is_float(x) for x in leaves]
-    flags = [is_number(x) and as_traced(x).type.kind != "b" for x in leaves]
+    flags = [_kind(x) not in ("", "b") for x in leaves]
     return flags if any(flags) else [True] * len(leaves)
 
 

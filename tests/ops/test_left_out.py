@@ -116,10 +116,41 @@ def test_the_gradient_of_a_part_costs_what_the_part_does():
 
 def test_sums_of_what_is_written_at_the_same_places_are_written_once():
     def f(x: Any, i: Any) -> Any:
-        y = x[i]
-        return np.sum(x[i] ** 2 * y)
+        return np.sum(np.sqrt(x * x + 1)[i])  # x reaches the sum twice
 
-    text = str(pliant.explain(pliant.grad(f), np.arange(4.0), np.array([1, 3])))
+    text = str(pliant.explain(pliant.grad(f), np.arange(4.0), np.array([1, 1])))
     passes = text[text.index("after the passes") : text.index("arrays captured")]
     assert passes.count("scatter_add") == 1
-    np.testing.assert_array_equal(pliant.grad(f)(np.arange(4.0), np.array([1, 1])), [0, 6, 0, 0])
+    np.testing.assert_allclose(pliant.grad(f)(np.arange(4.0), np.array([1, 1])), [0, 2**0.5, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("ufunc", "u", "v"),
+    [
+        (np.add, [1e16, -1e16], [1.0, 1.0]),
+        (np.add, [1e308, -1e308], [1e308, -1e308]),
+        (np.maximum, [5.0, 1.0], [1.0, 5.0]),
+        (np.minimum, [-5.0, -1.0], [-1.0, -3.0]),
+    ],
+)
+def test_two_updates_of_zeros_at_the_same_places_add_up_as_they_are(ufunc: np.ufunc, u: list[float], v: list[float]):
+    places = np.array([0, 0])
+
+    def f(u: Any, v: Any) -> Any:
+        a, b = np.zeros(2), np.zeros(2)
+        ufunc.at(a, places, u)
+        ufunc.at(b, places, v)
+        return a + b
+
+    np.testing.assert_array_equal(pliant.jit(f)(np.array(u), np.array(v)), f(np.array(u), np.array(v)))
+
+
+def test_long_chains_of_reads_have_a_gradient():
+    def f(x: Any, i: Any) -> Any:
+        y = np.sqrt(x)
+        for _ in range(300):
+            y = y[i] * 1.0000001
+        return y.sum()
+
+    made = pliant.grad(f)(X + 1, np.array([1, 2, 0]))
+    np.testing.assert_allclose(made, 0.5 / np.sqrt(X + 1), rtol=1e-4)

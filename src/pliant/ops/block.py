@@ -19,7 +19,6 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, beyond, failed
 from pliant.ops.base import Elementwise, Linear, Safe, can_be_read
 from pliant.ops.elementwise import Add
-from pliant.ops.select import Product, is_zero
 from pliant.ops.shape import broadcast, lift, move_axis
 
 
@@ -150,8 +149,7 @@ class BlockWrite(Block):
     """Combines u with a block of x; elements of u beyond the block's lengths are not looked at."""
 
     linear = (0, 1)
-    put: ClassVar[int] = 1
-    """Which operand is put into the first."""
+    update_operand: ClassVar[int] = 1
 
     def longest(self, *types: Type) -> tuple[int, ...]:
         return types[1].shape[self.shared :]
@@ -185,13 +183,8 @@ class BlockWrite(Block):
         wider = _wider(n, x.shape[1 : self.shared + 1], bounds)
         return move_axis(cls((*self.step, 1), self.shared)(move_axis(x, 0, -1), move_axis(u, 0, -1), *wider), -1, 0)
 
-    def at_written(self, f: Product, value: Value, known: Value) -> Value | None:
-        """f of the elements that were put into zeros, and of those that are known at their places."""
-        x, u, *bounds = value.args
-        if not is_zero(x):
-            return None
-        there = ReadBlock(u.shape[self.shared :], self.step, self.shared)(known, *bounds) if known.shape else known
-        return type(self)(self.step, self.shared)(x, f(u, there), *bounds)  # type: ignore[call-arg]
+    def at_places(self, known: Value, x: Value, u: Value, *bounds: Value) -> Value | None:
+        return ReadBlock(u.shape[self.shared :], self.step, self.shared)(known, *bounds)
 
     def part(self, k: Any, j: Any, x: Any, u: Any, *rest: Any) -> tuple[Any, Any]:
         """Where element j of the block lies in x, and what it becomes; of one problem."""

@@ -12,7 +12,7 @@ from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
 from pliant.ops.compare import NotEqual, equal, not_zero
 from pliant.ops.complex import conj, real
-from pliant.ops.select import Find, is_finite, is_zero, select, sparing
+from pliant.ops.select import Find, is_finite, is_zero, select, sparing, updated_by
 from pliant.rewrite.rule import rewrite, rule
 
 TERMS: Final = 100  # of a sum that are looked at
@@ -54,8 +54,7 @@ class Sum(Linear, Elementwise):
             mask = find(term)
             if mask is None:
                 return None
-            put: int | None = getattr(term.op, "put", None)
-            fills = fills or (put is not None and 2 * term.args[put].type.size > value.type.size)
+            fills = fills or (hasattr(term.op, "at_places") and 2 * updated_by(term).type.size > value.type.size)
             masks[mask] = None
         first, *others = masks
         if not others or (len(others) == 1 and first.shape == others[0].shape == value.shape):

@@ -18,7 +18,7 @@ from pliant.errors import DTypeError, ShapeError, out_of_range
 from pliant.ops.base import Linear, Safe, can_be_read
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
-from pliant.ops.select import Find, Product, is_true, is_zero, select
+from pliant.ops.select import Find, is_true, select
 from pliant.ops.shape import Permute, broadcast, iota, lift, move_axis, permute, reshape, slice_axis
 
 
@@ -133,8 +133,7 @@ class Scatter(Indexed):
     """Writes `u` to the places of x, in row-major order of the indices: operands x, indices, u."""
 
     updates = 1
-    put: ClassVar[int] = -1
-    """Which operand is put into the first."""
+    update_operand: ClassVar[int] = -1
 
     def linear_operands(self, count: int) -> tuple[int, ...]:
         return 0, count - 1
@@ -193,22 +192,6 @@ class Scatter(Indexed):
 
         k.loop(u.type.shape, write, ends)
 
-    def at_written(self, f: Product, value: Value, known: Value) -> Value | None:
-        """f of the elements that were put into zeros, if they are not more, and of those known at their places."""
-        x, *indices, u = value.args
-        if not is_zero(x) or u.type.size > x.type.size or (not self.unique and isinstance(self, ScatterSet)):
-            return None
-        return self(x, *indices, f(u, Gather(self.shared, self.unique)(known, *indices) if known.shape else known))
-
-    def support_of(self, value: Value, find: Find) -> Value | None:
-        """Where numbers were put that may differ from zero."""
-        _, *indices, _ = value.args
-
-        def put(x: Value, u: Value) -> Value:
-            return ScatterSet(self.shared, self.unique)(x, *indices, u)
-
-        return not_zero_of_written(value, find, put, adds=isinstance(self, ScatterAdd), unique=self.unique)
-
     idle: ClassVar[Any] = None
     """What leaves an element as it is, if there is such a number."""
 
@@ -224,9 +207,28 @@ class Scatter(Indexed):
         return new
 
 
+class LinearScatter(Scatter):
+    """A scatter that is linear in x and u at once."""
+
+    def at_places(self, known: Value, x: Value, *rest: Value) -> Value | None:
+        *indices, u = rest
+        if u.type.size > x.type.size or (not self.unique and isinstance(self, ScatterSet)):
+            return None
+        return Gather(self.shared, self.unique)(known, *indices)
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where numbers were put that may differ from zero."""
+        _, *indices, _ = value.args
+
+        def put(x: Value, u: Value) -> Value:
+            return ScatterSet(self.shared, self.unique)(x, *indices, u)
+
+        return not_zero_of_written(value, find, put, adds=isinstance(self, ScatterAdd), unique=self.unique)
+
+
 @final
 @frozen
-class ScatterSet(Scatter):
+class ScatterSet(LinearScatter):
     """x with the elements at the places replaced by those of u; of several for one, the last."""
 
     shared: int = 0
@@ -305,7 +307,7 @@ def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any])
 
 @final
 @frozen
-class ScatterAdd(Scatter):
+class ScatterAdd(LinearScatter):
     """x with the elements of u added at the places; repeated places accumulate."""
 
     shared: int = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pliant.core.ir import Const, Value
 from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.elementwise import Add, Sub, add, neg
-from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
-from pliant.ops.select import is_zero
+from pliant.ops.index import Gather, LinearScatter, Scatter, ScatterAdd, ScatterSet
+from pliant.ops.select import is_zero, updated_by, with_update
 from pliant.ops.shape import Permute, Reshape, Slice, permute, reshape
 from pliant.ops.update import AddSlice, UpdateSlice, Window, add_slice
 from pliant.rewrite.rule import rewrite
@@ -25,14 +25,14 @@ def add_of_write_into_zeros(value: Value) -> Value | None:
 
 
 def _at_same_places(x: Value, y: Value) -> Value | None:
-    """The sum of two writes into zeros, where both are at the same places: one write of a sum."""
-    if x.op != y.op or not isinstance(x.op, Scatter | Window | BlockWrite):
+    """The sum of two updates of zeros, where both are at the same places: one update by a sum. Not where several are
+    added at a place: in another order they would round otherwise."""
+    is_plain = isinstance(x.op, LinearScatter | Window | BlockWrite) and is_zero(x.args[0])
+    if not is_plain or x.op != y.op or (x is not y and isinstance(x.op, ScatterAdd) and not x.op.unique):
         return None
-    put = x.op.put % len(x.args)
-    is_same = all([n == put or a is b for n, (a, b) in enumerate(zip(x.args, y.args, strict=True))])
-    if not is_same or not is_zero(x.args[0]):
-        return None
-    return x.op(*x.args[:put], add(x.args[put], y.args[put]), *x.args[put + 1 :])
+    u, v = updated_by(x), updated_by(y)
+    is_same = all([a is b or (a is u and b is v) for a, b in zip(x.args, y.args, strict=True)])
+    return with_update(x, add(u, v)) if is_same else None
 
 
 def added(acc: Value, y: Value) -> Value:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, TypeAlias, final
 
 from pliant.core.ir import Const, Namespace, Operand, Tangents, Value, Values, const
@@ -109,12 +108,43 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
 
 
 def sparing(f: Product, ct: Value, known: Value) -> Value:
-    """`f(ct, known)`, f being a product or a quotient of elements: zero where `ct` is known to be zero."""
-    op: Any = ct.op
-    if hasattr(op, "at_written") and (made := op.at_written(partial(sparing, f), ct, known)) is not None:
-        return made
+    """`f(ct, known)`, f being a product or a quotient of elements: zero where `ct` is known to be zero. Where it is an
+    update of zeros, f is applied to what is written, and the result is written."""
+    updates = list[Value]()
+    while len(updates) < DEPTH and (there := at_places_of(ct, known)) is not None:
+        updates.append(ct)
+        ct, known = updated_by(ct), there
     mask = support(ct)
-    return f(ct, known) if mask is None else select(mask, f(unmasked(ct), known), 0)
+    made = f(ct, known) if mask is None else select(mask, f(unmasked(ct), known), 0)
+    for update in reversed(updates):
+        made = with_update(update, made)
+    return made
+
+
+def at_places_of(value: Value, known: Value) -> Value | None:
+    """What is known at the places of an update of zeros; None for other values, and where these places are many.
+
+    A primitive that writes has a number `update_operand`, and knows by its `at_places(known, *operands)`.
+    """
+    op: Any = value.op
+    if not hasattr(op, "at_places") or not is_zero(value.args[0]):
+        return None
+    return op.at_places(known, *value.args) if known.shape else known
+
+
+def updated_by(value: Value) -> Value:
+    """What an update writes."""
+    op: Any = value.op
+    n: int = op.update_operand
+    return value.args[n]
+
+
+def with_update(value: Value, new: Value) -> Value:
+    """The update of the same places by something else."""
+    op: Any = value.op
+    n = op.update_operand % len(value.args)
+    made: Values = op.apply(*value.args[:n], new, *value.args[n + 1 :])
+    return made[0]
 
 
 def unmasked(ct: Value) -> Value:

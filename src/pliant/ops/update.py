@@ -16,7 +16,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.compare import not_zero_of_written
 from pliant.ops.elementwise import Add, Sub, neg
-from pliant.ops.select import Find, Product, is_zero
+from pliant.ops.select import Find, is_zero
 from pliant.ops.shape import SHORT_ROW, Broadcast, Permute, Slice, broadcast, concatenate, lift, permute
 from pliant.rewrite.rule import rewrite
 
@@ -30,8 +30,7 @@ class Window(Linear):
     start: tuple[int, ...]
     step: tuple[int, ...]
     linear = (0, 1)
-    put: ClassVar[int] = 1
-    """Which operand is put into the first."""
+    update_operand: ClassVar[int] = 1
 
     def infer(self, x: Type, u: Type) -> Type:
         if self.window(u.shape).infer(x) != u:
@@ -58,12 +57,8 @@ class Window(Linear):
         x, u = (v if b else lift(v, n) for v, b in zip((x, u), batched, strict=True))
         return type(self)((0, *self.start), (1, *self.step))(x, u)  # type: ignore[call-arg]
 
-    def at_written(self, f: Product, value: Value, known: Value) -> Value | None:
-        """f of the elements that were put into zeros, and of those that are known at their places."""
-        x, u = value.args
-        if not is_zero(x):
-            return None
-        return UpdateSlice(self.start, self.step)(x, f(u, self.window(u.shape)(known) if known.shape else known))
+    def at_places(self, known: Value, x: Value, u: Value) -> Value | None:
+        return self.window(u.shape)(known)
 
     def support_of(self, value: Value, find: Find) -> Value | None:
         """Where numbers were put that may differ from zero."""
