@@ -45,6 +45,8 @@ LEFT_OUT: dict[str, tuple[Any, list[float]]] = {
     "product with NaN": (lambda x: (NANS * x)[1:].sum(), [0, 1, 2]),
     "two slices": (lambda x: (np.sqrt(x)[1:-1] + np.sqrt(x)[2:]).sum(), [0, 0.5, 0.25]),
     "taken twice": (lambda x: np.log(np.sqrt(x)[1:])[1:].sum(), [0, 0, 0.125]),
+    "three slices": (lambda x: np.sqrt(x)[1:].sum() * 2 + np.sqrt(x)[2:].sum() - np.sqrt(x)[1:2].sum(), [0, 0.5, 0.75]),
+    "a slice and elements": (lambda x: (np.sqrt(x)[1:] ** 2).sum() + np.sqrt(x)[1] + np.sqrt(x)[2], [0, 1.5, 1.25]),
     "reshaped": (lambda x: np.sqrt(x).reshape(3, 1)[1:].T.sum(), [0, 0.5, 0.25]),
     "sort": (lambda x: np.sort(np.sqrt(x))[1:].sum(), [0, 0.5, 0.25]),
     "sort, first": (lambda x: np.sort(1 / x)[0], [0, 0, -0.0625]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import reduce
 from typing import Any, Final, final
 
 from pliant.core.data import frozen
@@ -16,6 +17,7 @@ from pliant.ops.select import Find, is_finite, is_zero, select, sparing, updated
 from pliant.rewrite.rule import rewrite, rule
 
 TERMS: Final = 100  # of a sum that are looked at
+FEW: Final = 3  # terms, whose masks are put together
 
 
 class Sum(Linear, Elementwise):
@@ -56,9 +58,10 @@ class Sum(Linear, Elementwise):
                 return None
             fills = fills or (hasattr(term.op, "at_places") and 2 * updated_by(term).type.size > value.type.size)
             masks[mask] = None
-        first, *others = masks
-        if not others or (len(others) == 1 and first.shape == others[0].shape == value.shape):
-            return Add()(*masks) if others else first
+        if len(masks) == 1:
+            return next(iter(masks))
+        if len(masks) <= FEW and all([mask.shape == value.shape for mask in masks]):
+            return reduce(Add(), masks)
         return None if fills else not_zero(value)
 
 

@@ -31,7 +31,7 @@ def _at_same_places(x: Value, y: Value) -> Value | None:
     if not is_plain or x.op != y.op or (x is not y and isinstance(x.op, ScatterAdd) and not x.op.unique):
         return None
     u, v = updated_by(x), updated_by(y)
-    is_same = all([a is b or (a is u and b is v) for a, b in zip(x.args, y.args, strict=True)])
+    is_same = u.type == v.type and all([a is b or (a is u and b is v) for a, b in zip(x.args, y.args, strict=True)])
     return with_update(x, add(u, v)) if is_same else None
 
 
