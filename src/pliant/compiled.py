@@ -27,9 +27,10 @@ from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
+from pliant.frontend.muted import muted
 from pliant.frontend.opened import Objects, Opened
 from pliant.frontend.out import run_into
-from pliant.frontend.printing import left_over, silent
+from pliant.frontend.printing import left_over
 from pliant.frontend.program import Program
 from pliant.frontend.retrace import ENDED, trace_program
 from pliant.frontend.sharing import sharing
@@ -212,7 +213,7 @@ class Compiled:
         places, arrays = () if f is self.f else program.taken_back, program.touched(count)
         objects = self.objects.taken
         lock = self.lock if places or arrays or objects else nullcontext()
-        quiet = silent() if program.prints else nullcontext()
+        quiet = muted() if program.prints else nullcontext()
         with lock, quiet, put_back(places, arrays, objects):
             try:
                 f(*again, **options)

@@ -7,13 +7,10 @@ loops and branches, in derivatives and by the rows of a batch comes in its order
 from __future__ import annotations
 
 import sys
-import threading
 import types
-import warnings
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, cast, final
+from typing import Any, Final
 
 import numpy as np
 
@@ -136,27 +133,3 @@ def is_apart(trace: Trace | None) -> bool:
 def left_over(lines: list[str]) -> None:
     """Print what a function printed until it could not be traced any further."""
     sys.stdout.write("".join(map(unmarked, lines)))
-
-
-@final
-class Muted:
-    """A stream to which one thread writes nothing."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream, self.thread = stream, threading.get_ident()
-
-    def write(self, made: str) -> Any:
-        """Write text, if it is another thread's."""
-        return len(made) if threading.get_ident() == self.thread else self.stream.write(made)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-@contextmanager
-def silent() -> Generator[None]:
-    """What this thread prints inside was printed before."""
-    outputs = redirect_stdout(cast("Any", Muted(sys.stdout))), redirect_stderr(cast("Any", Muted(sys.stderr)))
-    with outputs[0], outputs[1], warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
