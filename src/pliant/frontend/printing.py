@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.core.ir import Value
-from pliant.core.origin import here
+from pliant.core.origin import OURS, here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import scopes_of
@@ -133,3 +133,14 @@ def is_apart(trace: Trace | None) -> bool:
 def left_over(lines: list[str]) -> None:
     """Print what a function printed until it could not be traced any further."""
     sys.stdout.write("".join(map(unmarked, lines)))
+
+
+def callers_frame(level: int) -> types.FrameType:
+    """The user's frame, or as many calls out; the parts of one function count once."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and (OURS[frame.f_code.co_filename] or level > 1):
+        before, frame = frame, frame.f_back
+        names = [(f.f_code.co_filename, f.f_code.co_qualname) for f in (before, frame)]
+        is_part = names[0] == names[1]
+        level -= not OURS[before.f_code.co_filename] and not is_part
+    return frame

@@ -1,4 +1,4 @@
-"""`warnings.warn` and `logging` in a traced function: they tell whenever the program comes to it, as `print` prints."""
+"""`logging` in a traced function: a record is made whenever the program comes to it, as `print` prints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
 
-from pliant.core.origin import OURS
 from pliant.frontend.failures import is_trial
-from pliant.frontend.printing import is_apart, noted_line
+from pliant.frontend.printing import callers_frame, is_apart, noted_line
 from pliant.frontend.text import percent, shown, text
 from pliant.frontend.tracing import Trace, current
-from pliant.ops.show import kind_named
+from pliant.frontend.warned import warned
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50}
 
@@ -51,20 +50,6 @@ def _note_levels(logger: Any, top: Trace) -> None:
         top.roots.setdefault((id(names), name), (names, name, names[name]))
 
 
-def warned(message: Any, category: Any = None, stacklevel: int = 1, *more: Any, **options: Any) -> None:
-    """`warnings.warn`."""
-    frame = _caller(stacklevel)
-    is_warning = isinstance(message, Warning)
-    kind = type(message) if is_warning else category or UserWarning
-    file, line, module = frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__", "<unknown>")
-    if is_apart(current()) or more or options:
-        if not is_trial():
-            warnings.warn_explicit(shown(str(message)), kind, file, line, module)
-        return
-    known = next(k for k in kind.__mro__ if kind_named(k.__module__, k.__qualname__) is k)
-    noted_line(shown(str(message)), ("warning", known.__module__, known.__qualname__, file, line, module))
-
-
 def _logged(logger: Any, plain: Any, level: int, message: Any, *args: Any, **options: Any) -> None:
     """`logger.log(level, message, *args)`."""
     if not logger.isEnabledFor(level):
@@ -78,17 +63,6 @@ def _logged(logger: Any, plain: Any, level: int, message: Any, *args: Any, **opt
     is_table = len(args) == 1 and isinstance(args[0], dict)
     given: Any = cast("Any", args[0]) if is_table else args
     made = text(percent(str(message), given)) if args else str(message)
-    frame = _caller(options.get("stacklevel", 1))
+    frame = callers_frame(options.get("stacklevel", 1))
     name = "" if is_root else logger.name
     noted_line(shown(made), ("log", name, level, frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
-
-
-def _caller(level: int) -> types.FrameType:
-    """The user's frame, or as many calls out; the parts of one function count once."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and (OURS[frame.f_code.co_filename] or level > 1):
-        before, frame = frame, frame.f_back
-        names = [(f.f_code.co_filename, f.f_code.co_qualname) for f in (before, frame)]
-        is_part = names[0] == names[1]
-        level -= not OURS[before.f_code.co_filename] and not is_part
-    return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -183,6 +184,7 @@ class Trace:
     texts: dict[int, Any] = field(default_factory=dict[int, Any])  # what was put into text, by its mark; see `text`
     lines: list[str] = field(default_factory=list[str])  # what `print` was given
     stdout: Any = field(default_factory=lambda: sys.stdout)  # before anything was traced
+    filters: Any = field(default_factory=lambda: warnings.filters)  # the same of warnings
     is_apart: bool = False  # nothing is left of the function but its results
     before: dict[Any, Any] | None = None  # what was at places that the function has changed, if it is taken back
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name

@@ -76,15 +76,19 @@ def tell(text: str, target: Target, *, flush: bool) -> None:
     """Write, warn or log."""
     match target:
         case ("warning", kind, name, file, line, module):
-            names: Any = vars(sys.modules[module]) if module in sys.modules else {}
-            shown = names.setdefault("__warningregistry__", {})
-            warnings.warn_explicit(text, kind_named(kind, name), file, line, module, shown)
+            warnings.warn_explicit(text, kind_named(kind, name), file, line, module, registry_of(module))
         case ("log", name, level, file, line, function):
             logger = import_module("logging").getLogger(name)
             if logger.isEnabledFor(level):
                 logger.handle(logger.makeRecord(logger.name, level, file, line, text, (), None, function))
         case _:
             print(text, end="", file=sys.stderr if target else sys.stdout, flush=flush)
+
+
+def registry_of(module: str) -> Any:
+    """Where it is noted which warnings for the lines of a module were shown."""
+    names: dict[str, Any] = vars(sys.modules[module]) if module in sys.modules else {}
+    return names.setdefault("__warningregistry__", {})
 
 
 def kind_named(module: str, name: str) -> Any:
