@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import UnsupportedError
+from pliant.errors import TracedValueError, UnsupportedError
 
 X = np.array([0.5, -1.25, 3.0])
 
@@ -421,6 +421,46 @@ def test_what_is_written_to_the_streams(capsys: pytest.CaptureFixture[str]) -> N
     compiled = pliant.jit(to_streams)
     for x in (X, -X, X):
         assert printed_by(capsys, compiled, x) == printed_by(capsys, to_streams, x)
+
+
+def counted(x: Any) -> Any:
+    n = sys.stdout.write("abc\n")
+    sys.stdout.writelines(["one", f"{x[0]}\n"])
+    for v in x:
+        _ = sys.stdout.write(f"{v}\n")
+    return x.sum() + n + sys.stdout.write(" " * len(x))
+
+
+def test_write_returns_the_number_of_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    compiled = pliant.jit(counted)
+    for x in (X, -X, X):
+        assert compiled(x) == counted(x)
+        out = capsys.readouterr().out
+        assert out[: len(out) // 2] == out[len(out) // 2 :]
+
+
+@pytest.mark.parametrize(
+    "use", [lambda n: n + 1, lambda n: 2 - n, lambda n: n > 3, bool, int, str, lambda n: f"{n}", lambda n: {n: 1}]
+)
+def test_the_number_of_characters_that_are_known_at_run_time(use: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        use(sys.stdout.write(f"{x[0]}"))
+        return x
+
+    with pytest.raises(TracedValueError, match=r"^the number of characters that were written is needed") as caught:
+        pliant.jit(f)(X)
+    assert "hint: do not use what write returns" in str(caught.value)
+    assert "^" in str(caught.value)
+
+
+def test_what_is_no_text_is_not_written() -> None:
+    def f(x: Any) -> Any:
+        sys.stdout.write(3)  # type: ignore[arg-type]
+        return x
+
+    for call in (f, pliant.jit(f)):
+        with pytest.raises(TypeError, match="argument must be str, not int"):
+            call(X)
 
 
 OUTPUT, QUEUE = io.StringIO(), queue.Queue[Any]()

@@ -10,13 +10,13 @@ import sys
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
 from pliant.core.ir import Value
 from pliant.core.origin import OURS, here
-from pliant.errors import UnsupportedError
+from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.convert import value_of
@@ -67,13 +67,45 @@ def noted_line(made: str, target: Target, *, flush: bool = False) -> None:
     count[...] = with_kind(after, Kind(after.type))
 
 
-def stream_method(holder: Any, name: str) -> Callable[..., None] | None:
-    """`sys.stdout.write` and `.flush`, which write at every call; None for anything else."""
+def stream_method(holder: Any, name: str) -> Callable[..., Any] | None:
+    """`sys.stdout.write`, `.writelines` and `.flush`, which write at every call; None for anything else."""
     if holder is not sys.stdout and holder is not sys.stderr:
         return None
-    if name == "write":
-        return partial(printed, end="", file=holder)
-    return partial(printed, end="", file=holder, flush=True) if name == "flush" else None
+    if name == "flush":
+        return partial(printed, end="", file=holder, flush=True)
+    return {"write": partial(_streamed, holder), "writelines": partial(_lines_streamed, holder)}.get(name)
+
+
+@final
+class _Length:
+    """How many characters were written of text that is known only at run time: an error where it is used."""
+
+
+def _no_length(*_: Any) -> NoReturn:
+    raise TracedValueError(
+        "the number of characters that were written is needed while tracing, of text that is known only at run time",
+        hint="do not use what write returns, or write after the call",
+    ).at(("needed here", here()))
+
+
+_ASKED: Final = "add radd sub rsub mul rmul eq ne lt le gt ge bool int index float str format hash"
+for _name in _ASKED.split():
+    setattr(_Length, f"__{_name}__", _no_length)
+_LENGTH: Final = _Length()
+
+
+def _streamed(stream: Any, made: Any, /) -> Any:
+    """`stream.write(text)`, which returns how many characters it has written."""
+    if not isinstance(made, str):
+        raise TypeError(f"write() argument must be str, not {type(made).__name__}")
+    printed(made, end="", file=stream)
+    return _LENGTH if is_unknown(made) else len(made)
+
+
+def _lines_streamed(stream: Any, lines: Any, /) -> None:
+    """`stream.writelines(texts)`."""
+    for line in lines:
+        _streamed(stream, line)
 
 
 def is_writing(fn: Any) -> bool:
