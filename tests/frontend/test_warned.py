@@ -44,6 +44,68 @@ def warnings_of(f: Callable[..., Any], *args: Any) -> list[Any]:
     return [(str(w.message), w.category, w.filename, w.lineno) for w in found]
 
 
+def of_local_classes(x: Any) -> Any:
+    class Local(OwnWarning):
+        pass
+
+    class Coded(RuntimeWarning):
+        def __init__(self, code: int, x: Any) -> None:
+            super().__init__(f"{code}: {x}")
+            self.code = code
+
+    warnings.warn("local", Local, stacklevel=1)
+    warnings.warn(Local("itself"), stacklevel=1)
+    if x[0] < 0:
+        warnings.warn(f"negative: {x[0]}", Local, stacklevel=1)
+        warnings.warn(Local(f"negative: {x[0]}"), stacklevel=1)
+        warnings.warn(Coded(3, "known"), stacklevel=1)
+    return x * 2
+
+
+def names_of(found: list[Any]) -> list[Any]:
+    return [(text, kind.__name__, line) for text, kind, _, line in found]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_classes_that_are_found_by_no_name(backend: str) -> None:
+    compiled = pliant.jit(of_local_classes, backend=backend)
+    for x in (X, -X, X, -X):
+        assert names_of(warnings_of(compiled, x)) == names_of(warnings_of(of_local_classes, x))
+
+
+def test_warnings_themselves_are_given() -> None:
+    warning = OwnWarning("this one", 2)
+
+    def f(x: Any) -> Any:
+        warnings.warn(warning, stacklevel=1)
+        return x
+
+    compiled = pliant.jit(f)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            compiled(X)
+        assert [w.message for w in found] == [warning]
+
+
+def test_a_warning_that_is_made_of_a_number() -> None:
+    class Coded(OwnWarning):
+        def __init__(self, code: Any) -> None:
+            super().__init__(f"code {code}")
+
+    def f(x: Any) -> Any:
+        warnings.warn(Coded(x[0]), stacklevel=1)
+        return x
+
+    assert names_of(warnings_of(pliant.jit(f), X))[0][:2] == ("code 0.5", "OwnWarning")
+
+
+def test_a_program_with_a_class_of_no_name_can_be_read_back() -> None:
+    text = str(pliant.trace(of_local_classes, X))
+    again = pliant.parse(text)
+    assert str(again) == text
+
+
 @pytest.mark.parametrize("f", [checked, deprecated])
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
 def test_warnings_of_each_call(f: Callable[..., Any], backend: str) -> None:

@@ -9,18 +9,21 @@ try: … except UserWarning: …             if filters make an error of it, the
 
 from __future__ import annotations
 
+import types
 import warnings
 from typing import Any, Final, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
 from pliant.frontend.failures import catcher_of, is_going_on, is_trial, marked
 from pliant.frontend.guards import Slot
 from pliant.frontend.printing import callers_frame, is_apart, noted_line
+from pliant.frontend.signature import flatten
 from pliant.frontend.text import is_unknown, shown, unmarked
 from pliant.frontend.tracing import current
-from pliant.ops.show import kind_named, registry_of
+from pliant.ops.show import Holding, kind_named, registry_of
 
 _ERROR: Final = "error"
 
@@ -80,9 +83,30 @@ def warned(message: Any, category: Any = None, stacklevel: int = 1, *more: Any, 
             given.show()
     else:
         _raise_if_error(given)
-        known = next(k for k in kind.__mro__ if kind_named(k.__module__, k.__qualname__) is k)
-        target = "warning", known.__module__, known.__qualname__, given.file, given.line, given.module
-        noted_line(given.text, target)
+        noted_line(given.text, ("warning", *_named(given), given.file, given.line, given.module))
+
+
+def _named(given: Given) -> tuple[str, str]:
+    """The module and the name of a class: of the nearest that is found by its name, and holds what is given. A warning
+    itself if its text is known, and else its class: the nearest that is made of text alone."""
+    kind, message = given.kind, given.message
+    if isinstance(message, Warning) and not any([is_unknown(x) or type(x) is TracedArray for x in _parts(message)]):
+        content: Any = message
+    else:
+        content = kind = next(k for k in kind.__mro__ if not any([_is_pythons(k, n) for n in ("__init__", "__str__")]))
+    known = next(k for k in kind.__mro__ if kind_named(k.__module__, k.__qualname__) is k)
+    name = known.__qualname__
+    return known.__module__, name if content is known else Holding(name, content)
+
+
+def _parts(message: Warning) -> list[Any]:
+    """What a warning holds, and its text."""
+    return [str(message), *flatten((message.args, vars(message)))[0]]
+
+
+def _is_pythons(kind: type, name: str) -> bool:
+    """Whether a method of a class is one of Python's code."""
+    return isinstance(getattr(kind, name), types.FunctionType)
 
 
 def _is_class(kind: Any) -> bool:

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Values
@@ -31,7 +31,33 @@ Target: TypeAlias = "tuple[Any, ...]"
 ("error",)                                        standard error
 ("warning", module, class, file, line, module)    a warning of a class, for a line of a module
 ("log", logger, level, file, line, function)      a record of a logger
+
+The name of a class, and of a logger, may hold another one, or a warning, that is found by no name.
 """
+
+
+@final
+class Holding(str):
+    """A name that holds what is meant, in this process: what is read back, or unpickled, is the name alone."""
+
+    content: Any
+
+    def __new__(cls, name: str, content: Any) -> Holding:
+        made = str.__new__(cls, name)
+        made.content = content
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Holding and str.__eq__(self, other) and self.content is other.content
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)
+
 
 CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {"r": repr, "s": str, "a": ascii}
 
@@ -76,13 +102,21 @@ def tell(text: str, target: Target, *, flush: bool) -> None:
     """Write, warn or log."""
     match target:
         case ("warning", kind, name, file, line, module):
-            warnings.warn_explicit(text, kind_named(kind, name), file, line, module, registry_of(module))
+            found = held(name) or kind_named(kind, name)
+            is_warning = isinstance(found, Warning)
+            kind, given = (type(found), found) if is_warning else (found, text)
+            warnings.warn_explicit(cast("Any", given), kind, file, line, module, registry_of(module))
         case ("log", name, level, file, line, function):
             logger = import_module("logging").getLogger(name)
             if logger.isEnabledFor(level):
                 logger.handle(logger.makeRecord(logger.name, level, file, line, text, (), None, function))
         case _:
             print(text, end="", file=sys.stderr if target else sys.stdout, flush=flush)
+
+
+def held(name: str) -> Any:
+    """What a name holds; None if it is a name alone."""
+    return name.content if isinstance(name, Holding) else None
 
 
 def registry_of(module: str) -> Any:
