@@ -251,7 +251,7 @@ class RecompiledWarning(UserWarning):
 
 
 class TracedOnceWarning(UserWarning):
-    """A clock or a file is read while a function is traced, and not at every call."""
+    """A clock or a file is read, or a record logged, while a function is traced, and not at every call."""
 
 
 class RewriteError(PliantError, RuntimeError):

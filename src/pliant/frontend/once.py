@@ -30,7 +30,7 @@ _READING: Final[dict[str, frozenset[str]]] = {
         "genericpath": "exists isfile isdir getsize getmtime",
         "numpy": "load loadtxt genfromtxt fromfile fromregex",
         "uuid": "uuid1 uuid4",
-        "secrets": "token_bytes token_hex token_urlsafe randbelow randbits choice",
+        "secrets": "token_bytes token_hex token_urlsafe randbelow",
         "subprocess": "run check_output getoutput",
     }.items()
 }
@@ -56,16 +56,22 @@ def note_once(fn: Any, trace: Trace) -> None:
     if not isinstance(fn, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate)):
         return
     holder: Any = getattr(fn, "__self__", None)
-    module = cast("str", getattr(holder if isinstance(holder, type) else fn, "__module__", None) or "").partition(".")[
-        0
-    ]
-    module, name = _ALIASES.get(module, module), getattr(fn, "__qualname__", "")
-    place = here()
-    if name not in _READING.get(module, ()) or not isinstance(place, CodeOrigin):
+    path = cast("str", getattr(holder if isinstance(holder, type) else fn, "__module__", None) or "")
+    first = path.partition(".")[0]
+    module, name = _ALIASES.get(first, first), getattr(fn, "__qualname__", "")
+    if name not in _READING.get(module, ()):
         return
     shown = name if module in ("builtins", "io") else f"{'os.path' if module == 'genericpath' else module}.{name}"
+    tell_once(shown, "call it before the function, and pass what it gives as an argument")
+
+
+def tell_once(shown: str, hint: str) -> None:
+    """TracedOnceWarning, at the user's line, of what is called there."""
+    place = here()
+    if not isinstance(place, CodeOrigin):
+        return
     text = (
-        f"{shown} is called once, while {place.code.co_name} is traced: later calls use what it gave then\n"
-        f"{place.render('called here')}\nhint: call it before the function, and pass what it gives as an argument"
+        f"{shown} is called while {place.code.co_name} is traced: calls that need no new trace use what it gave then\n"
+        f"{place.render('called here')}\nhint: {hint}"
     )
     warnings.warn_explicit(text, TracedOnceWarning, place.code.co_filename, place.span[0], registry=_warned)
