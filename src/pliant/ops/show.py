@@ -30,7 +30,9 @@ Target: TypeAlias = "tuple[Any, ...]"
 
 ("error",)                                        standard error
 ("warning", module, class, file, line, module)    a warning of a class, for a line of a module
-("log", logger, level, file, line, function)      a record of a logger
+("log", logger, level, file, line, function, args, extra)
+                                                  a record of a logger, None if the functions of the module make it;
+                                                  what its text is a template of, and the items that it has besides
 
 The name of a class, and of a logger, may hold another one, or a warning, that is found by no name.
 """
@@ -106,15 +108,19 @@ def tell(text: str, target: Target, *, flush: bool) -> None:
             is_warning = isinstance(found, Warning)
             kind, given = (type(found), found) if is_warning else (found, text)
             warnings.warn_explicit(cast("Any", given), kind, file, line, module, registry_of(module))
-        case ("log", name, level, file, line, function):
-            logger = import_module("logging").getLogger(name)
+        case ("log", name, level, file, line, function, args, extra):
+            logging = import_module("logging")
+            if name is None and not logging.root.handlers:
+                logging.basicConfig()
+            logger = held(name) or logging.getLogger(name)
             if logger.isEnabledFor(level):
-                logger.handle(logger.makeRecord(logger.name, level, file, line, text, (), None, function))
+                place = logger.name, level, file, line
+                logger.handle(logger.makeRecord(*place, text, args, None, function, dict(extra)))
         case _:
             print(text, end="", file=sys.stderr if target else sys.stdout, flush=flush)
 
 
-def held(name: str) -> Any:
+def held(name: str | None) -> Any:
     """What a name holds; None if it is a name alone."""
     return name.content if isinstance(name, Holding) else None
 
