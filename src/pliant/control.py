@@ -92,7 +92,7 @@ def checkpoint(
 
 ORDERS: Final = 3
 """How often a derivative of one's own that calls the function itself is followed."""
-_followed: ContextVar[tuple[Any, ...]] = ContextVar("followed", default=())  # whose derivatives are being traced
+_followed: ContextVar[tuple[Any, ...]] = ContextVar("pliant.followed", default=())  # whose derivatives are being traced
 
 
 @also_decorator

@@ -30,7 +30,7 @@ def of_context(fn: Any, trace: Trace, known: Callable[[Any, Any, str], Any]) -> 
     """What stands for a method of a context variable while a function is traced; None for any other function. known: a
     value just read, of an owner under a name, as the trace sees it."""
     variable: Any = getattr(fn, "__self__", None)
-    if type(variable) is not ContextVar:
+    if type(variable) is not ContextVar or variable.name.startswith("pliant."):
         return None
     if fn.__name__ == "get":
         return functools.partial(_get, variable, trace, known)
