@@ -208,3 +208,205 @@ def test_lists_in_dicts_of_two_orders_stay_apart():
 
     for x in (X, -X):
         assert _plain(pliant.jit(f)(x)) == _plain(f(x))
+
+
+def put_in(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d["a"] = x[0]
+        d["b"] = x[1]
+    else:
+        d["b"] = x[1]
+        d["a"] = x[0]
+    return d
+
+
+def put_in_once(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d["a"] = x[0]
+    d["b"] = x[1]
+    d["a"] = x[2]
+    return d
+
+
+def put_in_by_update(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d["a"] = x[0]
+    d["b"] = x[1]
+    d.update(a=x[2])
+    return d
+
+
+def put_in_by_itself(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d["a"] = x[0]
+    else:
+        d["b"] = x[0]
+        d["a"] = x[1]
+    d["b"] = x[2]
+    return d
+
+
+def put_in_deeper(x: Any) -> Any:
+    d: dict[str, Any] = {"z": 1.0}
+    if x[0] > 0:
+        if x[1] > x[2]:
+            d["a"] = x[0]
+        else:
+            d["b"] = x[0]
+            d["a"] = x[1]
+        d["b"] = x[2]
+    else:
+        d["b"], d["a"] = x[0], x[1]
+    return d
+
+
+def put_in_or_set(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d.setdefault("a", x[0])
+        d["b"] = x[1]
+    else:
+        d["b"] = x[1]
+        d.setdefault("a", x[2])
+    return d
+
+
+def put_in_by_steps(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    for v in x:
+        if v > 0:
+            d["a"] = d["b"] = v
+        else:
+            d["b"] = d["a"] = v
+    return d
+
+
+def put_in_by_a_function(x: Any) -> Any:
+    d: dict[str, Any] = {}
+
+    def put(*names: str) -> None:
+        for name in names:
+            d[name] = x[1]
+
+    if x[0] > 0:
+        put("a", "b")
+    else:
+        put("b", "a")
+    return d
+
+
+def reordered_deeper(x: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    if x[0] > 0:
+        if x[1] > x[2]:
+            d["a"] = d.pop("a")
+    else:
+        d["a"] = x[2]
+    return d
+
+
+class Fields:
+    """Has what is put there."""
+
+    a: Any
+    b: Any
+
+
+def put_in_fields(x: Any) -> Any:
+    o = Fields()
+    if x[0] > 0:
+        o.a, o.b = x[0], x[1]
+    else:
+        o.b, o.a = x[1], x[0]
+    return vars(o)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [put_in, put_in_once, put_in_by_update, put_in_by_itself, put_in_deeper, put_in_or_set, put_in_by_steps,
+     put_in_by_a_function, reordered_deeper, put_in_fields],
+)  # fmt: skip
+def test_an_order_in_which_data_decide_that_keys_come_is_known_to_a_call_and_refused_in_a_batch(
+    make: Callable[[Any], Any],
+):
+    def f(x: Any) -> Any:
+        d = make(x)
+        return list(d), [*d.values()]
+
+    def items(x: Any) -> Any:
+        d = make(x)
+        return d["a"], d["b"], len(d)
+
+    compiled = pliant.jit(f)
+    xs = [X, -X, X * [1, -1, 1, 1], X]
+    for x in xs:
+        assert repr(_plain(compiled(x))) == repr(_plain(f(x)))
+    with pytest.raises(UnboundError, match="the order of the keys of the dict depends on a condition"):
+        pliant.vmap(f)(np.stack(xs))
+    a, b, count = pliant.vmap(items)(np.stack(xs))
+    assert [*zip(a, b, count, strict=True)] == [*map(items, xs)]
+
+
+def before_both(x: Any) -> Any:
+    d: dict[str, Any] = {"a": 1.0}
+    if x[0] > 0:
+        d["a"] = x[0]
+        d["b"] = x[1]
+    else:
+        d["b"] = x[1]
+        d["a"] = x[0]
+    return d
+
+
+def before_others(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    if x[0] > 0:
+        d["a"] = x[0]
+    d["a"] = x[1]
+    d["b"] = x[2]
+    return d
+
+
+def by_parity(x: Any) -> Any:
+    d: dict[str, Any] = {}
+    for k in range(4):
+        if k % 2:
+            d["a"] = x[0]
+            d["b"] = x[1]
+        else:
+            d["b"] = x[1]
+            d["a"] = x[0]
+    return d
+
+
+@pytest.mark.parametrize("make", [before_both, before_others, by_parity])
+def test_an_order_of_keys_that_is_the_same_for_all_data_is_known_to_a_batch(make: Callable[[Any], Any]):
+    def f(x: Any) -> Any:
+        d = make(x)
+        return [*d.values()], list(d)
+
+    values, names = pliant.vmap(f)(np.stack([X, -X]))
+    np.testing.assert_array_equal(np.transpose(values), [f(X)[0], f(-X)[0]])
+    assert names == f(X)[1]
+
+
+def test_ordered_dicts_of_two_orders_are_compared_as_each_call_has_them():
+    def f(x: Any) -> Any:
+        d: OrderedDict[str, float] = OrderedDict()
+        if x[0] > 0:
+            d["a"] = 1.0
+            d["b"] = 2.0
+        else:
+            d["b"] = 2.0
+            d["a"] = 1.0
+        return d == OrderedDict(a=1.0, b=2.0), d != OrderedDict(a=1.0, b=2.0), d == {"b": 2.0, "a": 1.0}
+
+    compiled = pliant.jit(f)
+    for x in (X, -X, X):
+        assert compiled(x) == f(x)
+    with pytest.raises(UnboundError, match="the order of the keys of the OrderedDict depends on a condition"):
+        pliant.vmap(f)(np.stack([X, -X]))

@@ -23,7 +23,7 @@ from pliant.frontend.control.narrowed import follows, narrowed
 from pliant.frontend.control.ornone import OrNone, equal, object_of
 from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
-from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.perhaps import compared, whole
 from pliant.frontend.control.recursion import under
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.sections import are_equal, are_equal_to
@@ -340,6 +340,7 @@ def _is_undecided(x: Any) -> bool:
 def _same(x: Any, y: Any) -> Any:
     """`x == y`: lists and tuples of traced numbers are equal if their elements are."""
     kind = cast("Any", type(x))
+    compared(x, y)
     if OrNone in (kind, type(y)):
         return equal(x, y, _same)
     if Unbound in (kind, type(y)):
@@ -366,6 +367,7 @@ def _same(x: Any, y: Any) -> Any:
 def _differs(x: Any, y: Any) -> Any:
     """`x != y`."""
     kind = cast("Any", type(x))
+    compared(x, y)
     is_asked = type(y) is kind and (kind in (list, tuple) or kind.__eq__ is object.__eq__)
     return negated(_same(x, y)) if is_asked or {Unbound, OrNone} & {kind, type(y)} else binary("ne", x, y)
 

@@ -21,7 +21,7 @@ from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.ornone import place_or_error
-from pliant.frontend.control.perhaps import ASKING, in_known_order
+from pliant.frontend.control.perhaps import ASKING, all_overwritten, in_known_order, overwritten
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
@@ -86,6 +86,8 @@ def store(value: Any, holder: Any, key: Any) -> None:
         others = seen_too(holder, is_item=key in holder if is_table else isinstance(key, int))
         if any([len(o.holder) != len(holder) or front_of(o.holder) is not None for o in others]):
             seen_too(holder, is_item=False)
+        if is_table:
+            overwritten(holder, key)
         if is_table or (kind is list and isinstance(key, int)):
             note(_item(holder, key))
         elif isinstance(holder, CONTAINERS):
@@ -161,6 +163,8 @@ def changing(holder: Any, name: str) -> None:
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         if (row := row_of(holder)) is not None:
             raise row.refused(name)
+        if name == "update" and is_of(holder, dict):
+            all_overwritten(holder)
         seen_too(holder, is_item=False)
         note(place_of("whole", holder))
 

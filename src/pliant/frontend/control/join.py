@@ -17,7 +17,7 @@ from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
-from pliant.frontend.control.joineddicts import dict_of_two, note_orders
+from pliant.frontend.control.joineddicts import dict_of_two, note_orders, orders_of, tables_in_two_orders
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.joinednames import name_by_ways, name_of_two
 from pliant.frontend.control.joinednumbers import has_room, number_of_two
@@ -27,6 +27,7 @@ from pliant.frontend.control.objects import containers, flatten, in_region, is_o
 from pliant.frontend.control.ornone import is_aside, none_or_other
 from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
+from pliant.frontend.control.perhaps import in_two_orders
 from pliant.frontend.control.region import Outcome, Place, distinct
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.states import ASKED, words_of
@@ -107,6 +108,7 @@ class Join:
         ):
             lists = one_of_two(self, a, b)
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
+        orders = [] if structure.is_leaf() else orders_of(self.sides, (a, b))
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
         if failed is not None:
@@ -117,7 +119,7 @@ class Join:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
             stands_for(x, self.condition, a, b)
             note_choice(x, self.condition, a, b)
-            note_orders(x, self.condition, a, b)
+            note_orders(x, self.condition, orders)
             for other in (a, b, x) if are_copied else (x,):
                 keep(other)
             return x
@@ -334,11 +336,14 @@ class Join:
         else:
             recipes = [self.left(p) for p in places]
             final = self.result(is_signal=is_signal, is_lone=is_lone)
+        tables = tables_in_two_orders(self.sides, places)
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
             storage.write(results[n])
         for place, recipe in zip(places, recipes, strict=True):
             put(place, recipe(results))
+        for table in tables:
+            in_two_orders(table, self.condition)
         return final(results)
 
     def result(self, *, is_signal: bool, is_lone: bool) -> Recipe:

@@ -10,7 +10,8 @@ from pliant.core.ir import Value, Values
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers
 from pliant.frontend.control.perhaps import has_two_orders, in_two_orders
-from pliant.frontend.control.region import Place
+from pliant.frontend.control.region import Outcome, Place
+from pliant.frontend.control.signals import MISSING
 
 
 class Joins(Protocol):
@@ -38,11 +39,45 @@ def dict_of_two(join: Joins, contents: Sequence[Any], place: Place) -> Recipe | 
     return made
 
 
-def note_orders(made: Any, condition: Value, one: Any, two: Any) -> None:
+def orders_of(sides: Sequence[Outcome], trees: Sequence[Any]) -> list[bool]:
+    """Of which containers of what is one of two objects it depends on that in which order they have their keys."""
+    found: list[list[Any]] = []
+    for side, tree in zip(sides, trees, strict=True):
+        with side.shown():
+            found.append([(x, [*x] if isinstance(x, dict) else None) for x in containers(tree)])
+    return [ones != twos or has_two_orders(a) or has_two_orders(b) for (a, ones), (b, twos) in zip(*found, strict=True)]
+
+
+def note_orders(made: Any, condition: Value, orders: list[bool]) -> None:
     """Remember of which dicts in a copy of one of two the condition decides the order of the keys."""
-    for x, a, b in zip(*map(containers, (made, one, two)), strict=True):
-        if isinstance(x, dict) and ([*a] != [*b] or has_two_orders(a) or has_two_orders(b)):
-            in_two_orders(cast("dict[Any, Any]", x), condition)
+    for x, is_decided in zip(containers(made), orders, strict=True):
+        if is_decided:
+            in_two_orders(x, condition)
+
+
+def tables_in_two_orders(sides: Sequence[Outcome], places: Sequence[Place]) -> list[Any]:
+    """The dicts that got keys one by one, in an order that depends on which block was run; and those of which that
+    depended on more in one of them. A key of one block only comes last after the other."""
+    decided = {id(x): x for side in sides for x, *_ in side.region.orders}
+    tables = {id(x): x for x in map(_table_of, places) if x is not None}
+    for number, table in tables.items():
+        ones, twos = [_keys_after(side, number, table) for side in sides]
+        if [*(ones | twos)] != [*(twos | ones)]:
+            decided[number] = table
+    return [*decided.values()]
+
+
+def _table_of(place: Place) -> Any:
+    """The dict that has a key more if there is something at a place."""
+    if place.kind == "attribute":
+        return getattr(place.holder, "__dict__", None)
+    return cast("Any", place.holder) if place.kind == "item" and isinstance(place.holder, dict) else None
+
+
+def _keys_after(side: Outcome, number: int, table: Any) -> dict[Any, None]:
+    """The keys of a dict after a block, in their order."""
+    added = [p for p, x in side.contents.items() if x is not MISSING and id(_table_of(p)) == number]
+    return dict.fromkeys([*table, *[p.key for p in added]])
 
 
 def _have_one_set(one: dict[Any, Any], two: dict[Any, Any]) -> bool:

@@ -10,7 +10,8 @@ for v in xs:
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import itertools
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
@@ -65,6 +66,29 @@ def whole(holder: Any) -> None:
 def in_two_orders(holder: dict[Any, Any], condition: Value) -> None:
     """Note that a condition decides in which order a dict has its keys."""
     current().outermost.orders[id(holder)] = holder, condition, here()
+
+
+def overwritten(holder: Any, key: Any) -> None:
+    """An item is about to be written: if the dict may have its key already, and has got others since, where the key is
+    depends on that."""
+    before = holder.get(key)
+    if type(before) is not Unbound or not before.needs:
+        return
+    later = itertools.takewhile(lambda k: k != key, reversed(holder))
+    if not all([type(x) is Unbound and x.needs == before.needs for x in map(holder.get, later)]):
+        in_two_orders(holder, before.needs[0])
+
+
+def all_overwritten(holder: Any) -> None:
+    """Items of a dict are about to be written, of which it is not known here which ones."""
+    for x in [x for x in holder.values() if type(x) is Unbound and x.needs]:
+        in_two_orders(holder, x.needs[0])
+
+
+def compared(x: Any, y: Any) -> None:
+    """Dicts are compared: UnboundError if they are equal only in one order, which is not known."""
+    if isinstance(x, OrderedDict) and isinstance(y, OrderedDict) and is_tracing():
+        check_orders(cast("tuple[dict[Any, Any], ...]", (x, y)))
 
 
 def has_two_orders(holder: Any) -> bool:

@@ -147,6 +147,7 @@ class Region:
     missed: set[str] = field(default_factory=set[str])  # names that were read where they may have no value
     origins: dict[Place, Origin] = field(default_factory=dict[Place, Origin])  # of what was changed first
     settled: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what names held that hold what that is here
+    orders: list[Any] = field(default_factory=list[Any])  # of dicts, as conditions in here decide them: see `perhaps`
 
     @contextmanager
     def inside(self) -> Generator[None]:
@@ -199,6 +200,8 @@ def region(*, is_loop: bool = False) -> Generator[Region]:
     with tracing() as trace:
         trace.is_region = True
         made = Region(trace, is_loop)
+        orders = trace.outermost.orders
+        known = dict(orders)
         _regions.stack.append(made)
         try:
             yield made
@@ -206,6 +209,9 @@ def region(*, is_loop: bool = False) -> Generator[Region]:
             _regions.stack.pop()
             for place, content in reversed(made.effects.items()):
                 place.set(content)
+            made.orders = [order for n, order in orders.items() if order is not known.get(n)]
+            orders.clear()
+            orders.update(known)
 
 
 def note(place: Place) -> None:
