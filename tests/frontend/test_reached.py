@@ -14,6 +14,10 @@ import pytest
 
 import pliant
 from pliant.errors import UnsupportedError
+from pliant.frontend import reached
+from pliant.frontend.control import outside
+
+calls = 0
 
 Case = tuple[Callable[..., Any], Callable[[], Any]]
 
@@ -312,3 +316,33 @@ def test_what_python_puts_into_a_container_that_is_no_argument_is_an_error() -> 
     with pytest.raises(UnsupportedError, match=message):
         pliant.jit(f)(1.0)
     assert odd == {"a": 1.0}
+
+
+class Link:
+    """One of many, each of which holds the next ones."""
+
+    def __init__(self, depth: int) -> None:
+        self.count, self.more = 0, [Link(depth - 1) for _ in range(4)] if depth else []
+
+
+def test_what_outlives_a_call_is_gone_through_until_what_was_changed_is_found(monkeypatch: pytest.MonkeyPatch):
+    seen: list[int] = []
+
+    def counting(*args: Any) -> list[Any]:
+        found = reached.reached(*args)
+        seen.append(len(found))
+        return found
+
+    root, rows = Link(6), list[float]()
+
+    def f(x: Any, rows: list[float]) -> Any:
+        global calls
+        calls, root.count = calls + 1, root.count + 1
+        rows.append(1.0)
+        return x * root.count
+
+    monkeypatch.setattr(outside, "reached", counting)
+    compiled = pliant.jit(f)
+    assert [float(compiled(1.0, rows)) for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert (calls, root.count, rows) == (3, 3, [1.0] * 3)
+    assert max(seen) < 1000

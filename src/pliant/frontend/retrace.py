@@ -150,7 +150,7 @@ def _trace_once(
         objects = [x for x in given if id(x) not in ends.closed]
         deciding = needs.deciding if needs.wanted else None
         seen_from = [*objects, f, *map(type, held.containers)]
-        with nothing_left(trace, seen_from), as_of_one_function(), asking(deciding):
+        with nothing_left(trace, seen_from, held.containers), as_of_one_function(), asking(deciding):
             try:
                 made = with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs))))
             except Exception as error:

@@ -29,7 +29,7 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.guards import entries_of
+from pliant.frontend.guards import REACH, entries_of, is_module
 from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
@@ -43,15 +43,14 @@ MOST: Final = 100_000
 
 
 @contextmanager
-def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
+def nothing_left(trace: Trace, given: Iterable[Any], inside: Iterable[Any] = ()) -> Generator[None]:
     """Run a user's function inside; what it did outside is taken back if it fails, or leaves a traced array there.
-    given: objects that are arguments, or whose method it is."""
+    given: objects that are arguments, or whose method it is. inside: containers in which arguments are handed on."""
     trace.given = [*given]
     try:
         yield
         _check_arrays(trace)
-        outside = {id(x): x for x in reached(trace, trace.given, *([MOST] if trace.left else []))}
-        outside |= {id(held): x for x in outside.values() if is_of(held := getattr(x, "__dict__", None), dict)}
+        outside = _outside(trace, {*map(id, inside)})
         _check(trace, trace.cells | outside)
         _check_unseen(trace, outside)
     except BaseException:
@@ -86,6 +85,26 @@ def note_unseen(trace: Trace, fn: FunctionType) -> None:
             for name in stored | attributes(x).keys():
                 note(place_of("attribute", x, name))
     trace.blind[id(fn)] = len(trace.roots)
+
+
+def _outside(trace: Trace, inside: set[int]) -> dict[int, Any]:
+    """What outlives the call, by its ids and those of its `__dict__`: as much as it takes to find what was changed.
+    inside: the ids of containers that are arguments."""
+    changed = [place.holder for place in trace.left if place.number not in inside]
+    changed = [x for x in changed if not (is_of(x, (type, CellType)) or is_module(x))]
+    most = REACH
+    while True:
+        found = reached(trace, trace.given, most)
+        outside = {id(x): x for x in found}
+        outside |= {id(held): x for x in found if is_of(held := getattr(x, "__dict__", None), dict)}
+        if len(found) < most or most >= MOST or all([_found_in(outside, x) is not MISSING for x in changed]):
+            return outside
+        most *= 4
+
+
+def _found_in(outside: dict[int, Any], holder: Any) -> Any:
+    """What is outside and has what a holder has; MISSING if nothing is."""
+    return outside.get(id(holder), outside.get(id(getattr(holder, "__dict__", holder)), MISSING))
 
 
 def _restore(trace: Trace) -> list[Any]:
@@ -162,7 +181,7 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
     """UnsupportedError if something is left in what is outside: objects, by their ids and those of their `__dict__`."""
     error: UnsupportedError | None = None
     for place, (before, origin) in [*trace.left.items()]:
-        found = outside.get(id(place.holder), outside.get(id(getattr(place.holder, "__dict__", place.holder)), MISSING))
+        found = _found_in(outside, place.holder)
         is_outside = isinstance(place.holder, type) or found is not MISSING
         if not is_outside or id(place.holder) in trace.own:
             continue
