@@ -12,6 +12,7 @@ from pliant.frontend.control.objects import containers
 from pliant.frontend.control.perhaps import has_two_orders, in_two_orders
 from pliant.frontend.control.region import Outcome, Place
 from pliant.frontend.control.signals import MISSING
+from pliant.frontend.kinds import is_of
 
 
 class Joins(Protocol):
@@ -71,7 +72,7 @@ def _table_of(place: Place) -> Any:
     """The dict that has a key more if there is something at a place."""
     if place.kind == "attribute":
         return getattr(place.holder, "__dict__", None)
-    return cast("Any", place.holder) if place.kind == "item" and isinstance(place.holder, dict) else None
+    return place.holder if place.kind == "item" and is_of(place.holder, dict) else None
 
 
 def _keys_after(side: Outcome, number: int, table: Any) -> dict[Any, None]:
