@@ -129,7 +129,8 @@ def at_places_of(value: Value, known: Value) -> Value | None:
     op: Any = value.op
     if not hasattr(op, "at_places") or not is_zero(value.args[0]):
         return None
-    return op.at_places(known, *value.args) if known.shape else known
+    there: Value | None = op.at_places(fit(known, value.type), *value.args)
+    return there if there is None or known.shape else known
 
 
 def updated_by(value: Value) -> Value:
