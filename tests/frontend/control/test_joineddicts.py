@@ -410,3 +410,41 @@ def test_ordered_dicts_of_two_orders_are_compared_as_each_call_has_them():
         assert compiled(x) == f(x)
     with pytest.raises(UnboundError, match="the order of the keys of the OrderedDict depends on a condition"):
         pliant.vmap(f)(np.stack([X, -X]))
+
+
+def swapped(x: Any, n: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    for i in range(n):
+        d = {"b": 2 * d["a"], "a": d["b"] + i}
+    return d
+
+
+def swapped_while(x: Any, n: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    while d["a"] < n:
+        d = {"b": d["b"] + 1, "a": d["a"] + 1}
+    return d
+
+
+def turned(x: Any, n: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    for i in range(n):
+        d = {key: value * x[i] for key, value in reversed(d.items())}
+    return d
+
+
+@pytest.mark.parametrize("make", [swapped, swapped_while, turned])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
+def test_a_dict_that_steps_make_anew_has_the_order_of_their_keys(make: Callable[..., Any], n: int):
+    def f(x: Any, n: Any) -> Any:
+        total = 0.0
+        for key, value in make(x, n).items():
+            total = 3 * total + value + (key == "b")
+        return total
+
+    def keys(x: Any, n: Any) -> list[str]:
+        return list(make(x, n))
+
+    assert pliant.jit(f)(X, n) == f(X, n)
+    assert pliant.jit(lambda x: f(x, n))(X) == f(X, n)
+    assert pliant.jit(keys)(X, n) == keys(X, n)

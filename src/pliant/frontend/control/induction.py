@@ -23,6 +23,7 @@ from pliant.frontend.control.flags import is_nothing, opened
 from pliant.frontend.control.formers import Former, former_of
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
+from pliant.frontend.control.joineddicts import in_other_order
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
 from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
@@ -260,6 +261,8 @@ class Round:
             raise NotInductive(
                 f"{place.text} is {text_of(head)} before a step and {text_of(after)} after it", is_late=True
             )
+        if in_other_order(head, after):
+            raise NotInductive(f"the keys of {place.text} come in another order after a step", is_late=True)
         first = flatten_like(self.entry[place], structure)
         kinds = tree.kinds if tree else (None,) * len(old)
         self.loose = False

@@ -68,6 +68,12 @@ def tables_in_two_orders(sides: Sequence[Outcome], places: Sequence[Place]) -> l
     return [*decided.values()]
 
 
+def in_other_order(before: Any, after: Any) -> bool:
+    """Whether a dict in one of two trees of the same form has its keys in another order than in the other one."""
+    pairs = zip(containers(before), containers(after), strict=False)
+    return any([isinstance(a, dict) and isinstance(b, dict) and [*a] != [*b] for a, b in pairs])
+
+
 def _table_of(place: Place) -> Any:
     """The dict that has a key more if there is something at a place."""
     if place.kind == "attribute":
