@@ -9,7 +9,8 @@
 
 A core waits for few lines at once that its first cache asks for, and for more that the second one asks for: requests of
 the latter bring lines that lie far apart as fast as those that lie side by side. Nothing pauses meanwhile to turn over
-a tile or to write one (tiles take 1.5 times as long for 3162 x 3162 elements, and 1.3 to 1.7 times for 1000 x 1000).
+a tile or to write one (with Zen 4 tiles take 1.5 times as long for 3162 x 3162 elements, and 1.3 to 1.7 times for
+1000 x 1000; with Emerald Rapids 1.3 to 1.4 times, 1.4 to 1.6 times for 2000 x 2000, and as long for 1000 x 1000).
 """
 
 from __future__ import annotations
@@ -28,19 +29,31 @@ from pliant.kernel.ir import Affine, Buffer, Load, Root, Var
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
-BAND: Final = 4 * LINE
-"""Bytes of a row of what is walked across that a band takes."""
 PIECE: Final = 4 * LINE
 """Bytes of a row of a result that wait to be written."""
-AHEAD: Final = 64
-"""Steps of the inner loop from a square to the one whose lines are asked for."""
-AGAIN: Final = 32
-"""The same where lines are asked for once more: while memory is busy, some requests are dropped."""
+
+
+@final
+@frozen
+class Pace:
+    """How bands are walked. wide: bytes of a row of what is walked across that a band takes; tall: its steps at most.
+    ahead: steps of the inner loop from a square to the one whose lines are asked for; again: the same where lines are
+    asked for once more, as some requests are dropped while memory is busy."""
+
+    wide: int
+    tall: int
+    ahead: int
+    again: int
+
+
+ZEN, COVE = Pace(4 * LINE, 4 * LINE, ahead=64, again=32), Pace(4 * LINE, 2 * SIDE, ahead=24, again=8)
+PACES: Final = {"znver4": ZEN, "sapphirerapids": COVE, "emeraldrapids": COVE, "graniterapids": COVE}
+"""By the processors that are known to gain by bands: measured with Zen 4 and with Emerald Rapids."""
 
 
 def are_far(turned: Sequence[Load], inner: Var, elements: int) -> bool:
-    """Whether bands are best for what is walked across in so many steps: measured with Zen 4."""
-    return host_target().cpu == "znver4" and is_far(turned, elements) and not are_colliding(turned, inner)
+    """Whether bands are best for what is walked across in so many steps."""
+    return host_target().cpu in PACES and is_far(turned, elements) and not are_colliding(turned, inner)
 
 
 def emit_bands(
@@ -54,10 +67,12 @@ def emit_bands(
     """All steps of two loops. turned, beside: what is walked across, and along its rows; streamed: what is written past
     the caches; row: emits what a row of a square computes, given its operands, where results wait, and its loop."""
     (outer, inner), least = loops, min([itemsize(s.buffer.type.dtype) for s in turned])
-    tall = BAND // least
+    pace = PACES.get(host_target().cpu, ZEN)
+    tall = min(pace.wide // least, pace.tall)
     rooms = [Room.new(e, root, tall) for root in streamed]
     held = {room.root: (room.buffer, room.place(loops)) for room in rooms}
-    requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, bool(rooms) and SIDE * least >= LINE)
+    is_repeated = bool(rooms) and SIDE * least >= LINE
+    requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, pace, is_repeated)
 
     def square(i: str, j: str) -> None:
         ask = requests.at(i, j)
@@ -89,13 +104,14 @@ class Requests:
     turned: Sequence[Load]
     beside: Sequence[Load | Root]
     tall: int
+    pace: Pace
     is_repeated: bool
 
     def at(self, i: str, j: str) -> Callable[[str], None]:
         """What asks for a row of a later square, given its number; emitted before that row of the one at two steps."""
         e, loops, places = self.squares.e, self.squares.loops, [self.further(i, j)]
         if self.is_repeated:
-            near = self.squares.at_most(e.op(f"add nuw nsw i64 {j}, {AGAIN}"), loops[1])
+            near = self.squares.at_most(e.op(f"add nuw nsw i64 {j}, {self.pace.again}"), loops[1])
             places.append((i, near, near))
 
         def ask(number: str) -> None:
@@ -114,7 +130,7 @@ class Requests:
         the inner loop for what is walked along its rows."""
         e, (outer, inner), at_most = self.squares.e, self.squares.loops, self.squares.at_most
         begin, end = e.part.get(inner, ("0", str(inner.extent)))
-        later = e.op(f"add nuw nsw i64 {j}, {AHEAD}")
+        later = e.op(f"add nuw nsw i64 {j}, {self.pace.ahead}")
         is_over = e.op(f"icmp ugt i64 {later}, {self.squares.last[inner]}")
         below = at_most(e.op(f"add nuw nsw i64 {i}, {self.tall}"), outer)
         over = e.op(f"sub nsw i64 {later}, {e.op(f'sub nsw i64 {end}, {begin}')}")
