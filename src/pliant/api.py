@@ -133,8 +133,10 @@ def grad(
     return Compiled(transformed, original=f, again=again, plain=f)
 
 
-def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """`(f(*primals), derivative of f along tangents)`.
+def jvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """`(f(*primals), derivative of f along tangents)`; with has_aux `(value, derivative, aux)`.
 
     tangents: like primals, leaf by leaf of the same shape. Those of integers, text and other objects, which have no
     derivative, are ignored: write None.
@@ -146,7 +148,8 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     """
 
     def transformed(*primals: Any, tangents: Any) -> Any:
-        return differentiate.jvp(f, primals, tuple(tangents))
+        made, dmade = differentiate.jvp(f, primals, tuple(tangents), has_aux)
+        return (made[0], dmade, made[1]) if has_aux else (made, dmade)
 
     if isinstance(primals, np.ndarray) or isinstance(tangents, np.ndarray):
         raise ArgumentError("jvp: expected tuples of primals and tangents", hint="pliant.jvp(f, (x,), (dx,))")
@@ -154,7 +157,7 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     def plain(*primals: Any, tangents: Any) -> Any:
         return f(*primals)
 
-    return cached(transformed, f, "jvp", plain)(*primals, tangents=tangents)
+    return cached(transformed, f, ("jvp", has_aux), plain)(*primals, tangents=tangents)
 
 
 @frozen
@@ -214,8 +217,10 @@ def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     return (made[0], pullback, made[1]) if has_aux else (made, pullback)
 
 
-def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
-    """`(f(*args), derivative)`: derivative(*tangents) is ∂f/∂x·dx, without running f again; tangents as of `jvp`.
+def linearize(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """`(f(*args), derivative)`; with has_aux `(value, derivative, aux)`.
+
+    derivative(*tangents) is ∂f/∂x·dx, without running f again; tangents as of `jvp`.
 
     >>> import numpy as np, pliant
     >>> y, derivative = pliant.linearize(np.exp, 0.0)
@@ -224,15 +229,19 @@ def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
     """
 
     def transformed(*args: Any) -> Any:
-        return differentiate.linearized(f, args)
+        return differentiate.linearized(f, args, has_aux)
 
-    made, residuals, linear = cached(transformed, f, "linearize")(*args)
-    return made, LinearFunction.of(linear, residuals)
+    made, residuals, linear = cached(transformed, f, ("linearize", has_aux))(*args)
+    derivative = LinearFunction.of(linear, residuals)
+    return (made[0], derivative, made[1]) if has_aux else (made, derivative)
 
 
 @also_decorator
-def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto") -> Callable[..., Any]:
-    """All first derivatives: for a result of shape s and an argument of shape t, an array s + t.
+def jacobian(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto", has_aux: bool = False
+) -> Callable[..., Any]:
+    """All first derivatives: for a result of shape s and an argument of shape t, an array s + t; with has_aux
+    `(derivatives, aux)`.
 
     mode: "forward", "reverse", or "auto" for the cheaper by the number of elements. For complex arguments z it is
     ∂f/∂Re z, in every mode: the derivative of a holomorphic f. Raises DifferentiationError for real results of complex
@@ -245,24 +254,24 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode:
     """
     if mode not in ("auto", "forward", "reverse"):
         raise ArgumentError(f"jacobian: expected mode 'auto', 'forward' or 'reverse', got {mode!r}")
-    return _jacobian(f, argnums, mode)
+    return _jacobian(f, argnums, mode, has_aux)
 
 
 def _jacobian(
-    f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str, is_hessian: bool = False
+    f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str, has_aux: bool, is_hessian: bool = False
 ) -> Callable[..., Any]:
     function_of(f)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        return differentiate.jacobian(f, argnums, mode, args, kwargs, is_hessian=is_hessian)
+        return differentiate.jacobian(f, argnums, mode, has_aux, args, kwargs, is_hessian=is_hessian)
 
-    return Compiled(transformed, original=f, again=partial(_jacobian, f, argnums, mode, is_hessian), plain=f)
+    return Compiled(transformed, original=f, again=partial(_jacobian, f, argnums, mode, has_aux, is_hessian), plain=f)
 
 
 @also_decorator
-def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """All second derivatives of a function that returns one float: forward over reverse. For complex arguments z they
-    are ∂/∂Re z of the gradient; `hvp` has those in other directions.
+def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """All second derivatives of a function that returns one float: forward over reverse; with has_aux
+    `(derivatives, aux)`. For complex arguments z they are ∂/∂Re z of the gradient; `hvp` has those in other directions.
 
     >>> import numpy as np, pliant
     >>> pliant.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
@@ -272,11 +281,12 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
     function_of(f)
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        return differentiate.value_and_grad(f, argnums, False, args, kwargs, "hessian")[1]
+        value, slope = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs, "hessian")
+        return (slope, value[1]) if has_aux else slope
 
-    again = partial(grad, f, argnums)
+    again = partial(grad, f, argnums, has_aux=has_aux)
     slope = Compiled(gradient, original=f, again=again, plain=f)
-    return _jacobian(slope, argnums, "forward", is_hessian=True)
+    return _jacobian(slope, argnums, "forward", has_aux, is_hessian=True)
 
 
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -294,7 +304,7 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
         def gradient(y: Any) -> Any:
             return grad(f)(y, *rest, **options)
 
-        return differentiate.jvp(gradient, (x,), (v,), "hvp")[1]
+        return differentiate.jvp(gradient, (x,), (v,), name="hvp")[1]
 
     def plain(x: Any, v: Any, *rest: Any, **options: Any) -> Any:
         return f(x, *rest, **options)

@@ -75,13 +75,7 @@ def _value(f: Callable[..., Any], closed: Closed, has_aux: bool, name: str) -> A
     leaves = closed.leaves
     made = unflatten(closed.structure, list(leaves))
     if has_aux:
-        if type(made) is not tuple or len(cast("tuple[Any, ...]", made)) != 2:
-            expected = f"{name}: has_aux=True expects a function that returns (value, aux)"
-            message = f"{expected}, this one returns {_described(made)}"
-            raise DifferentiationError(message, hint="without has_aux it returns the value alone").at(
-                ("returned here", _returned(f, ()))
-            )
-        return cast("tuple[Any, ...]", made)[0]
+        return _parted(f, made, name)[0]
     if len(leaves) != 1 or made is not leaves[0]:
         hint = "does it end with return?" if made is None else "return one of its parts, or their sum"
         raise DifferentiationError(
@@ -89,6 +83,16 @@ def _value(f: Callable[..., Any], closed: Closed, has_aux: bool, name: str) -> A
             hint="has_aux=True lets it return (value, aux)" if made is not None and name == "grad" else hint,
         ).at(("returned here", _returned(f, ())))
     return made
+
+
+def _parted(f: Callable[..., Any], made: Any, name: str) -> tuple[Any, Any]:
+    """What a function returns with has_aux: what is differentiated, and what is not."""
+    if type(made) is not tuple or len(cast("tuple[Any, ...]", made)) != 2:
+        expected = f"{name}: has_aux=True expects a function that returns (value, aux)"
+        raise DifferentiationError(
+            f"{expected}, this one returns {_described(made)}", hint="without has_aux it returns the value alone"
+        ).at(("returned here", _returned(f, ())))
+    return cast("tuple[Any, Any]", made)
 
 
 def _described(made: Any) -> str:
@@ -105,7 +109,7 @@ def _wrap(value: Value, x: TracedArray) -> TracedArray:
 
 
 def jvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], name: str = "jvp"
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False, name: str = "jvp"
 ) -> tuple[Any, Any]:
     """(f(*primals), its directional derivative along tangents). name: what is asked for, in errors."""
     if len(primals) != len(tangents):
@@ -116,6 +120,9 @@ def jvp(
     ys, dys = push(fn, active.operands, (*dxs, *(None for _ in active.closed.free)))
     made = active.closed.rebuild(ys)
     dmade = active.closed.rebuild(instantiate(ys, dys))
+    if has_aux:
+        _parted(f, made, name)
+        return made, dmade[0]
     return made, dmade
 
 
@@ -207,7 +214,7 @@ def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[An
     active = activate(f, args, {}, None, "vjp")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
-    head = made[0] if has_aux else made
+    head = _parted(f, made, "vjp")[0] if has_aux else made
     count = len(flatten(head)[0])
     cts = tuple(param(y.type, "ct") for y in ys[:count])
     pulled = instantiate(tuple(x.value for x in active.xs), pull(dys[:count], dxs, cts))
@@ -218,29 +225,36 @@ def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[An
     return made, [fresh(r, is_array=True) for r in residuals], linear
 
 
-def linearized(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, list[Any], Linearized]:
+def linearized(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[Any, list[Any], Linearized]:
     """f(*args), residuals, and the derivative as a linear function of tangents of the arguments."""
     active = activate(f, args, {}, None, "linearize")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
-    fn, residuals = _cut(instantiate(ys, dys), dxs)
+    leaves, structure = flatten(_parted(f, made, "linearize")[0] if has_aux else made)
+    fn, residuals = _cut(instantiate(ys, dys)[: len(leaves)], dxs)
     kinds_in = active.tree(["array"] * len(active.xs), (0,))
-    leaves, structure = flatten(made)
     linear = Linearized(fn, len(residuals), kinds_in, unflatten(structure, [_kind(x) for x in leaves]), "tangent")
     return made, [fresh(r, is_array=True) for r in residuals], linear
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any, *, is_hessian: bool = False
+    f: Callable[..., Any], argnums: Any, mode: str, has_aux: bool, args: Any, kwargs: Any, *, is_hessian: bool = False
 ) -> Any:
-    """∂ result / ∂ argument for every pair of leaves: shapes result + argument. is_hessian: f is a gradient."""
-    active = activate(f, args, kwargs, argnums, "hessian" if is_hessian else "jacobian")
-    if not any(map(is_traced, active.closed.leaves)):
+    """∂ result / ∂ argument for every pair of leaves: shapes result + argument; with has_aux `(that, aux)`.
+    is_hessian: f is a gradient."""
+    name = "hessian" if is_hessian else "jacobian"
+    active = activate(f, args, kwargs, argnums, name)
+    closed = active.closed
+    returned = unflatten(closed.structure, list(closed.leaves))
+    leaves, structure = flatten(_parted(f, returned, name)[0]) if has_aux else (closed.leaves, closed.structure)
+    count = sum(map(is_traced, leaves))
+    if not count:
         raise DifferentiationError(
             "jacobian: expected a function that returns arrays, this one returns none", hint="does it end with return?"
         ).at(("returned here", _returned(f, ())))
-    ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
-    xs = tuple(x.value for x in active.xs)
+    ys, dxs, dys = linearize(closed.fn, active.operands, active.flags)
+    aux = closed.rebuild(ys)[1] if has_aux else None
+    xs, ys, dys = tuple(x.value for x in active.xs), ys[:count], dys[:count]
     if not is_hessian:
         _refuse_real_parts(f, (xs, dxs), (ys, dys))
     sizes = sum(x.type.size for x in xs), sum(y.type.size * (1 + _is_complex(y)) for y in ys)
@@ -254,14 +268,15 @@ def jacobian(
         fn, residuals = _cut(instantiate(xs, pull(dys, dxs, cts)), cts)
         rows = [_rows(fn, residuals, cts, j) for j in range(len(ys))]  # rows[j][i]: [size of y_j, *shape of x_i]
         table = [[reshape(rows[j][i], (*ys[j].shape, *xs[i].shape)) for i in range(len(xs))] for j in range(len(ys))]
-    leaves = iter(table)
+    rest = iter(table)
     made = [
-        active.tree([_entry(v, leaf, x) for v, x in zip(next(leaves), active.xs, strict=True)], argnums)
+        active.tree([_entry(v, leaf, x) for v, x in zip(next(rest), active.xs, strict=True)], argnums)
         if is_traced(leaf)
         else leaf
-        for leaf in active.closed.leaves
+        for leaf in leaves
     ]
-    return unflatten(active.closed.structure, made)
+    tree = unflatten(structure, made)
+    return (tree, aux) if has_aux else tree
 
 
 def _entry(value: Value, y: TracedArray, x: TracedArray) -> TracedArray:
