@@ -14,18 +14,22 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import re
 import types
 from functools import lru_cache
 from typing import Any, Final, cast, final
 
+from pliant.frontend.control.names import bound, own
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
-from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime
+from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime, thunk
 from pliant.frontend.definitions import codes_in, definition_of
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", "evaluated", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
 
 _NAME: Final = "__pliant_function__"
+_OUTER: Final = "outer."  # how the qualified names of what is in such a function begin
+_INSIDE: Final = re.compile(rf"^outer\.(?:.*\.)?{_NAME}\.(?:<locals>\.{BLOCK}\w*\.|<locals>\.<lambda>\.)*")
 _OVER_ELEMENTS: Final = {
     "sum",
     "list",
@@ -88,19 +92,23 @@ def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: s
     except (SyntaxError, ValueError, TypeError):
         return None
     made = next((c for c in codes_in(whole) if c.co_name in (_NAME, "<lambda>")), None)
-    return made and _named(made, like.co_name, like.co_qualname)
+    return made and _named(made, like.co_name, like.co_qualname, like.co_qualname)
 
 
-def _named(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
-    """A code under a name, the blocks in it too."""
-    consts = tuple([_part_named(c, name, qualname) if isinstance(c, types.CodeType) else c for c in code.co_consts])
-    return code.replace(co_name=name, co_qualname=qualname, co_consts=consts)
+def _named(code: types.CodeType, name: str, qualname: str, outer: str) -> types.CodeType:
+    """A code under a name, and what is in it as of the function `outer`: the blocks in it under its name, functions and
+    classes under their own."""
 
+    def own(qualname: str) -> str:
+        return _INSIDE.sub(f"{outer}.", qualname) if qualname.startswith(_OUTER) else qualname
 
-def _part_named(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
-    """A code inside of one: a block has its name, a function its own."""
-    is_block = code.co_name.startswith(BLOCK) or THUNK in code.co_varnames
-    return _named(code, name, qualname) if is_block else _named(code, code.co_name, code.co_qualname)
+    def named(part: Any) -> Any:
+        if not isinstance(part, types.CodeType):
+            return own(part) if isinstance(part, str) else part
+        is_block = part.co_name.startswith(BLOCK) or THUNK in part.co_varnames
+        return _named(part, *((name, qualname) if is_block else (part.co_name, own(part.co_qualname))), outer)
+
+    return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(map(named, code.co_consts)))
 
 
 def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
@@ -149,6 +157,21 @@ class _Rewriter(ast.NodeTransformer):
         node.returns = None
         node.body[:0] = _received(node)
         return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        """A class: its body does not ask `TracedGlobals` for names as a function in it does."""
+        made = bound(node.body)
+        for part in own(node.body):
+            is_own = isinstance(part, ast.Name) and (part.id in made or part.id.startswith("__"))
+            if isinstance(part, ast.Name) and not is_own and not hasattr(part, "is_inner"):
+                part.is_of_class = True  # type: ignore[attr-defined]
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not hasattr(node, "is_of_class"):
+            return node
+        return placed(ast.Call(thunk(ast.copy_location(ast.Name(node.id, node.ctx), node)), [], []), node)
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import math
 import numbers
 import operator
 from collections.abc import Callable, Iterable
@@ -205,3 +207,59 @@ def test_functions_of_operators_call_the_methods_of_a_class():
         return f(x)[0][0]
 
     np.testing.assert_allclose(pliant.grad(product_of_scales)(x)[:, 0], [105.0, 35.0, 21.0, 15.0])
+
+
+def with_classes(x: Any, n: Any) -> Any:
+    class Scaled:
+        factor = math.pi
+        table = (np.sin(0.0), *[float(i) for i in range(2)])
+
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+        @functools.cached_property
+        def twice(self) -> Any:
+            return 2 * self.x
+
+        def shifted(self, by: Any = np.ones(3)) -> Any:
+            return self.factor * self.x + by
+
+    total = Scaled(x).twice + Scaled.table[2]
+    for i in range(n):
+
+        @dataclasses.dataclass
+        class Step:
+            x: Any
+            rate: float = math.e
+
+            def made(self, i: Any = i) -> Any:
+                return Scaled(self.x * self.rate * i).shifted()
+
+        total = total + Step(x).made()
+    return total
+
+
+def names_of_classes(x: Any) -> list[str]:
+    names: list[str] = []
+    if x[0] > 0:
+
+        class A:
+            class B:
+                def get(self) -> None: ...
+
+        def f() -> None: ...
+
+        names += [A.__qualname__, A.B.__qualname__, A.B.get.__qualname__, f.__qualname__]
+    return names
+
+
+def test_bodies_of_classes_read_modules_and_what_is_beside_them():
+    x = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(pliant.jit(with_classes)(x, 3), with_classes(x, 3))
+    slope = pliant.grad(lambda x: with_classes(x, 3).sum())(x)
+    np.testing.assert_allclose(slope, np.full(3, 2 + 3 * math.pi * math.e))
+
+
+def test_classes_and_functions_have_the_names_of_where_they_are():
+    x = np.ones(2)
+    assert pliant.jit(names_of_classes)(x) == names_of_classes(x)
