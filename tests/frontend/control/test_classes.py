@@ -221,7 +221,7 @@ def with_classes(x: Any, n: Any) -> Any:
         def twice(self) -> Any:
             return 2 * self.x
 
-        def shifted(self, by: Any = np.ones(3)) -> Any:
+        def shifted(self, by: Any = np.ones(3)) -> Any:  # noqa: B008
             return self.factor * self.x + by
 
     total = Scaled(x).twice + Scaled.table[2]
