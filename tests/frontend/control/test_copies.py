@@ -137,6 +137,41 @@ def test_a_list_is_not_changed_that_may_be_another_one(f: Any, name: str):
         pliant.jit(f)(X, 1.0)
 
 
+def item_of_a_branch(x: Any, c: Any) -> Any:
+    first, second = {"a": [x[0]], "b": 1.0}, {"a": [x[0]], "b": 2.0}
+    if c > 0:
+        first["a"] = [x[1]]
+        third = first
+    else:
+        third = second
+    third["a"][0] = 5 * x[0]
+    return first["a"][0] + 10 * second["a"][0] + third["b"]
+
+
+def key_of_a_branch(x: Any, c: Any) -> Any:
+    first, second = {}, {"a": [x[0]]}
+    if c > 0:
+        first["a"] = [x[1]]
+        third = first
+    else:
+        third = second
+    third["a"].append(x[1])
+    return third["a"][0] + third["a"][1] + len(second["a"])
+
+
+@pytest.mark.parametrize("c", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "f",
+    [
+        of_unknown_length, of_another_length, appended, sorted_in_place, with_a_new_key, item_of_a_branch,
+        key_of_a_branch,
+    ],
+)  # fmt: skip
+def test_a_list_that_may_be_another_one_is_the_one_that_a_call_finds(f: Any, c: float):
+    assert_allclose(pliant.jit(f)(X, c), f(X, c))
+    assert_allclose(pliant.jvp(lambda x: f(x, c), (X,), (X,))[1], 4 * (f(X, c) - f(0.75 * X, c)), rtol=1e-12)
+
+
 def alone(x: Any, c: Any) -> Any:
     first = [x * 1, x * 2]
     if c > 0:

@@ -6,7 +6,7 @@ p = first if c else second          p is a copy, in place of both: `p is first` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pliant.core import ir
@@ -32,11 +32,10 @@ from pliant.ops.bits import logical_not
 from pliant.ops.select import select
 
 
-def note_choice(copy: Any, condition: Value, one: Any, two: Any) -> None:
+def note_choice(copy: Any, condition: Value, one: Sequence[Any], two: Sequence[Any]) -> None:
     """Remember which lists, tuples, dicts and objects those of a copy stand for."""
     known = current().outermost.choices
-    trees = [containers(tree, tuples=True) for tree in (copy, one, two)]
-    for made, a, b in zip(*trees, strict=False):
+    for made, a, b in zip(containers(copy, tuples=True), one, two, strict=True):
         if made is not a:
             known[id(made)] = made, (condition, a, b)
 

@@ -42,24 +42,22 @@ class Same(NamedTuple):
     one_of: Any = None
 
 
-def stands_for(copy: Any, condition: Value, one: Any, two: Any) -> None:
-    """Remember that the lists, dicts and objects of a tree are those of one of two others."""
-    for other, holds in ((one, True), (two, False)):
-        _relate(copy, other, condition, holds=holds)
+def stands_for(copy: Any, condition: Value, one: Sequence[Any], two: Sequence[Any]) -> None:
+    """Remember that the lists, dicts and objects of a tree are those of one of two others. one, two: what these hold,
+    the tuples too."""
+    for others, holds in ((one, True), (two, False)):
+        for a, b in zip(containers(copy, tuples=True), others, strict=True):
+            if a is not b and not isinstance(a, tuple):
+                _are_one(a, b, condition, holds=holds)
 
 
 def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any) -> None:
     """Remember that what can be changed in copies is that of elements of a list, whose places are computed."""
     for copy, place in zip(copies, places, strict=True):
         for n, element in enumerate(elements):
-            _relate(copy, element, value_of(place == n, "bool"), holds=True, one_of=places)
-
-
-def _relate(tree: Any, other: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
-    """Remember that what can be changed in a tree is that of another one if a condition holds, or does not."""
-    for a, b in zip(*map(containers, (tree, other)), strict=True):
-        if a is not b:
-            _are_one(a, b, condition, holds=holds, one_of=one_of)
+            for a, b in zip(*map(containers, (copy, element)), strict=True):
+                if a is not b:
+                    _are_one(a, b, value_of(place == n, "bool"), holds=True, one_of=places)
 
 
 def _are_one(one: Any, two: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
@@ -113,7 +111,7 @@ class Together:
             for old, new in zip(before, after, strict=False):  # nothing where a name has no value
                 first = self.made.setdefault(id(old), new)
                 if first is not new:
-                    stands_for(new, const(True, "bool"), first, first)
+                    stands_for(new, const(True, "bool"), *[[*containers(first, tuples=True)]] * 2)
             return x
 
         return made if before else make
@@ -188,23 +186,24 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     others: list[Same] = []
     for _, first, names in [heads[n] for n in found if n in heads]:
         if name := next((name for name, y in seen if y is first and name not in names), ""):
-            raise _changed(holder, repr(name))
+            raise _changed(holder, repr(name), ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
         if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
-            raise _changed(holder, name)
+            raise _changed(holder, name, ways)
         others.append(Same(x, _any_of(ways), holds=True))
     return others
 
 
-def _changed(holder: Any, name: str) -> UnsupportedError:
-    """The error of a change to what a name may hold, by which condition nobody can say here."""
+def _changed(holder: Any, name: str, ways: Sequence[Way]) -> UnsupportedError:
+    """The error of a change to what a name may hold, by one of some ways, if they are known only at run time."""
     kind = type(holder).__name__
-    return UnsupportedError(
+    error = UnsupportedError(
         f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
         hint=f"change it before the condition, or make a copy of its own: "
         f"{kind if isinstance(holder, list | dict) else 'copy.copy'}(…)",
-    ).at(("here", here()))
+    )
+    return error.at(("here", here())).needing(*dict.fromkeys(c for way in ways for c, _ in way))
 
 
 def _least(ways: Sequence[Way]) -> list[Way]:

@@ -25,7 +25,7 @@ from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.ornone import is_aside, none_or_other
-from pliant.frontend.control.outcomes import content, flattened, is_over, put
+from pliant.frontend.control.outcomes import contained, content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.perhaps import in_two_orders
 from pliant.frontend.control.region import Outcome, Place, distinct
@@ -108,17 +108,19 @@ class Join:
         ):
             lists = one_of_two(self, a, b)
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
-        orders = [] if structure.is_leaf() else orders_of(self.sides, (a, b))
+        is_leaf = structure.is_leaf()
+        orders = [] if is_leaf else orders_of(self.sides, (a, b))
+        trees = [[], []] if is_leaf else contained(self.sides, (a, b), tuples=True)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
         if failed is not None:
-            is_leaf = ones[0] is a  # else it has other parts, and is none of the two objects that this part is
-            return partial(_same, failed if is_leaf else failed.untold())
+            is_all = ones[0] is a  # else it has other parts, and is none of the two objects that this part is
+            return partial(_same, failed if is_all else failed.untold())
 
         def recipe(results: Values) -> Any:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
-            stands_for(x, self.condition, a, b)
-            note_choice(x, self.condition, a, b)
+            stands_for(x, self.condition, *trees)
+            note_choice(x, self.condition, *trees)
             note_orders(x, self.condition, orders)
             for other in (a, b, x) if are_copied else (x,):
                 keep(other)
@@ -131,7 +133,7 @@ class Join:
 
         def made(results: Values) -> Any:
             x = recipe(results)
-            note_choice(x, self.condition, a, b)
+            note_choice(x, self.condition, [a], [b])
             return x
 
         return made

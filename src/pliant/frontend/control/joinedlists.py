@@ -68,7 +68,7 @@ def one_of_two(join: Slots, a: Any, b: Any) -> Recipe | None:
 
     def recipe(results: Values) -> Any:
         x = born(made(results))
-        stands_for(x, join.condition, a, b)
+        stands_for(x, join.condition, [a], [b])
         return x
 
     return recipe

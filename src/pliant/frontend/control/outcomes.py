@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.objects import Opened, flatten
+from pliant.frontend.control.objects import Opened, containers, flatten
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import RETURN, Signal
 from pliant.frontend.control.unbound import Unbound
@@ -29,6 +30,15 @@ def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list
         return flatten(x, opened)
     with side.shown():
         return flatten(x, opened)
+
+
+def contained(sides: Sequence[Outcome], trees: Sequence[Any], *, tuples: bool = False) -> list[list[Any]]:
+    """The lists, dicts and objects, and the tuples, of what blocks left, as they left it."""
+    found: list[list[Any]] = []
+    for side, tree in zip(sides, trees, strict=True):
+        with side.shown():
+            found.append([*containers(tree, tuples=tuples)])
+    return found
 
 
 def is_over(side: Outcome) -> bool:
