@@ -110,7 +110,7 @@ class Join:
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
         is_leaf = structure.is_leaf()
         orders = [] if is_leaf else orders_of(self.sides, (a, b))
-        trees = [[], []] if is_leaf else contained(self.sides, (a, b), tuples=True)
+        trees: list[list[Any]] = [[], []] if is_leaf else contained(self.sides, (a, b), tuples=True)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
         if failed is not None:
