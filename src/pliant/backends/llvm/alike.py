@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.products import SHARED, is_small
-from pliant.backends.llvm.width import is_narrow
 from pliant.core.data import frozen, mutable
 from pliant.kernel.ir import (
     Affine,
@@ -190,9 +189,7 @@ def alike(steps: Sequence[Step], module: Module, prefix: str) -> dict[Step, Alik
     repeated = [key for key, count in Counter(keys.values()).items() if count > 1]
     names = {key: f"{prefix}_alike{n}" for n, key in enumerate(repeated)}
     return {
-        step: Alike(forms[step], names[key], is_narrow([step], module.widths))
-        for step, key in keys.items()
-        if key in names
+        step: Alike(forms[step], names[key], module.is_narrow([step])) for step, key in keys.items() if key in names
     }
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from pliant.backends.llvm.jit import NEXT, SECOND
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import COMPLEX, definition, is_inlined, is_two
 from pliant.backends.llvm.partition import outermost_first, partition
-from pliant.kernel.ir import Buffer
+from pliant.backends.llvm.width import Times, is_narrow
+from pliant.kernel.ir import Buffer, Step
 
 WIDE: Final = "#0"
 """Attributes of functions whose loops are long: their vectors are as wide as the processor has them."""
@@ -37,6 +38,7 @@ class Module:
         self.vectors = vectors  # (libmvec's letter of the instruction set, bytes per vector)
         self.own = own  # (function, LLVM type) that formulas of our own compute
         self.widths = widths  # bytes of the processor's vectors
+        self.times: Times = {}
         self.past_caches = past_caches  # what is written past the caches: see `streams`
         self.declared: dict[str, str] = {}
         self.kept: list[str] = []
@@ -49,6 +51,10 @@ class Module:
         self.domain = ""
         self.around = 0  # while loops around what is written: see `written_out` of the emitter
         self.repeated = 0  # lines that will be there more than once, as loops are unrolled
+
+    def is_narrow(self, steps: Sequence[Step]) -> bool:
+        """Whether some steps take less time with vectors of half the width."""
+        return is_narrow(steps, self.widths, self.times)
 
     def function(self, name: str, type: str, count: int) -> str:
         """The name of a function of floats, declared, with its vector variants, or defined."""

@@ -20,7 +20,6 @@ from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_record, emit_rewind
-from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.ir import Blocks, Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.fft import Fft
 from pliant.ops.positions import Positions
@@ -76,7 +75,7 @@ def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
 
 def emitted(steps: list[Step], shared: Mapping[Step, Alike], module: Module, name: str) -> Emitter:
     """One function for some steps, of which some are `shared`: functions of their own, for all that are alike."""
-    e = Emitter(module, name, is_narrow=is_narrow([step for step in steps if step not in shared], module.widths))
+    e = Emitter(module, name, is_narrow=module.is_narrow([step for step in steps if step not in shared]))
     for step in steps:
         if step in shared:
             shared[step].emit_call(e, lambda e, step=step: emit_step(e, step))
@@ -154,7 +153,7 @@ def emit_step(e: Emitter, step: Step) -> None:
 
 def emit_in_vectors(e: Emitter, step: Routine) -> None:
     """A call of a function of its own for a routine that is written in vectors."""
-    inner = Emitter(e.module, f"{e.name}_{e.fresh('routine')[1:]}", is_narrow=is_narrow([step], e.module.widths))
+    inner = Emitter(e.module, f"{e.name}_{e.fresh('routine')[1:]}", is_narrow=e.module.is_narrow([step]))
     emit_routine(inner, step)
     name = e.module.in_vectors(inner.name, "declare void {0}(ptr, ptr) nounwind", lambda _: inner.text())
     e.call_for_effect(f"void {name}(ptr %table, ptr %error)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import ceil, prod
-from typing import Final
+from typing import Final, TypeAlias
 
 from pliant.backends.llvm.math import function_of
 from pliant.core.types import REAL_OF, itemsize
@@ -24,27 +24,38 @@ FUNCTION: Final = 20  # vectors without one that a vector of a function such as 
 MASKED: Final = 16  # steps; the last vector of a shorter loop is masked if its functions one by one would take longer
 
 
-def is_narrow(steps: Sequence[Step], widths: Sequence[int]) -> bool:
-    """Whether some steps take less time with vectors of half the width. widths: bytes of the processor's vectors."""
-    return 2 * HALF in widths and time_of(steps, HALF) < time_of(steps, 2 * HALF)
+Times: TypeAlias = dict[tuple[Step, int], float]  # of steps with vectors of so many bytes
 
 
-def time_of(steps: Iterable[Step], width: int) -> float:
+def is_narrow(steps: Sequence[Step], widths: Sequence[int], known: Times | None = None) -> bool:
+    """Whether some steps take less time with vectors of half the width. widths: bytes of the processor's vectors;
+    known: times of steps that others around them have asked for."""
+    known = {} if known is None else known
+    return 2 * HALF in widths and time_of(steps, HALF, known) < time_of(steps, 2 * HALF, known)
+
+
+def time_of(steps: Iterable[Step], width: int, known: Times) -> float:
     """About how many vectors the innermost loops of some steps take."""
     total = 0.0
     for step in steps:
-        match step:
-            case Nest():
-                total += time_of_nest(step, width)
-            case Rows():
-                total += sum([time_of_nest(nest, width) for nest in step.nests])
-            case Run():
-                op = step.node.op
-                times = op.length if isinstance(op, Loop) else UNKNOWN
-                total += times * sum([time_of(part.steps, width) for part in step.parts])
-            case _:
-                pass
+        if (step, width) not in known:
+            known[step, width] = _time_of_step(step, width, known)
+        total += known[step, width]
     return total
+
+
+def _time_of_step(step: Step, width: int, known: Times) -> float:
+    match step:
+        case Nest():
+            return time_of_nest(step, width)
+        case Rows():
+            return sum([time_of_nest(nest, width) for nest in step.nests])
+        case Run():
+            op = step.node.op
+            times = op.length if isinstance(op, Loop) else UNKNOWN
+            return times * sum([time_of(part.steps, width, known) for part in step.parts])
+        case _:
+            return 0.0
 
 
 def time_of_nest(nest: Nest, width: int) -> float:
