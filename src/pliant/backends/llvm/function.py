@@ -11,6 +11,7 @@ from pliant.backends.llvm.values import Val, llvm_type, number_of, parts_of
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Checked, Scalar, Var, root_of
 
+SCOPE: Final = "llvm.experimental.noalias.scope.decl"
 OWN: Final = -2
 """The slot of memory that has no place in the table."""
 
@@ -171,6 +172,9 @@ class FunctionText:
             rest = [s for o, s in scopes.items() if o is not b]
             mine = f", !alias.scope {self.module.tuple_of([scope])}"
             self.written[b] = mine + (f", !noalias {self.module.tuple_of(rest)}" if rest else "")
+        for scope in scopes.values() if self.module.alternating else ():  # of each step that LLVM unrolls by itself
+            self.module.declared[SCOPE] = f"declare void @{SCOPE}(metadata)"
+            self.line(f"call void @{SCOPE}(metadata {self.module.tuple_of([scope])})")
         if scopes:
             self.others = f", !noalias {self.module.tuple_of(list(scopes.values()))}"
 

@@ -7,7 +7,8 @@ address it has from then on. The functions are inlined, and LLVM keeps small car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias, final
 
 from pliant.backends.llvm.emit import UNROLLED, Emitter
@@ -31,6 +32,7 @@ LONGEST_INLINE = 30_000  # characters of LLVM code
 MOST_UNROLLED = 2_000  # lines that a loop of few steps may become; LLVM's time is far from linear in them
 REGISTER = 8  # bytes
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
+ANEW = "llvm.launder.invariant.group.p0"
 NO_ERROR = "store i64 0, ptr %error"  # before loops: none was noted until here, which LLVM does not know
 TAPES = 16  # bytes from where errors are noted to what is known of the memory of tapes: where it is free, where it ends
 
@@ -161,9 +163,9 @@ class Carries:
             home = step.outs[roles.results[at]] if roles.homes[at] is None else None
             if a is not None and (home is None or root_of(home) is not root_of(step.args[a])):
                 move(e, places[at], e.base(step.args[a]), step.args[a].type)
-            part.put(part.param(p), places[at])
+            part.put(part.param(p), anew(e, places[at]))
         for n, (_, r, _) in enumerate(self.moving):
-            part.put(part.result(r), places[roles.start[roles.before[n]]])
+            part.put(part.result(r), anew(e, places[roles.start[roles.before[n]]]))
 
     def home(self, roles: Roles, n: int) -> str:
         """The address of the n-th memory that changes roles."""
@@ -179,8 +181,8 @@ class Carries:
                 move(self.e, held, made, self.step.outs[r].type)
         if not self.step.roles:
             return
-        params = [part.get(part.param(p)) for p, _, _ in self.moving]
-        results = [part.get(part.result(r)) for _, r, _ in self.moving]
+        params = [anew(self.e, part.get(part.param(p))) for p, _, _ in self.moving]
+        results = [anew(self.e, part.get(part.result(r))) for _, r, _ in self.moving]
         before, count = self.step.roles.before, len(self.moving)
         for n, (p, r, _) in enumerate(self.moving):
             part.put(part.param(p), results[n])
@@ -199,7 +201,8 @@ class Carries:
 def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     """A counted loop."""
     carries = Carries(e, step, [(c, r, c - 1) for c, r in op.carries])
-    part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
+    with alternating(e, step):
+        part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     index = e.alloca("i64")
     part.put(part.param(0), index)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
@@ -251,6 +254,25 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     carries.end(part, known=count is None)
 
 
+@contextmanager
+def alternating(e: Emitter, step: Run) -> Generator[None]:
+    """What is written inside are the steps of a loop, after each of which memory may change roles.
+
+    What one step writes the next one reads then, though nothing that a step touches overlaps. LLVM takes metadata that
+    say so to hold between steps, too, unless it is told where they begin, and finds the memory at a new address.
+    """
+    count = int(step.roles is not None)
+    e.module.alternating += count
+    yield
+    e.module.alternating -= count
+
+
+def anew(e: Emitter, address: str) -> str:
+    """An address of memory that changes roles, for the step at hand: see `alternating`."""
+    e.module.declared[ANEW] = f"declare ptr @{ANEW}(ptr)"
+    return e.op(f"call ptr @{ANEW}(ptr {address})")
+
+
 def at_hand(e: Emitter, buffer: Buffer) -> str:
     """The address of what a loop reads; of a number, that of a copy, which LLVM keeps in a register. It cannot tell
     that what the steps write is not this number, and would load it again after each write."""
@@ -299,7 +321,8 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
     test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     e.module.around += 1
-    body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
+    with alternating(e, step):
+        body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
     e.module.around -= 1
     flag = e.alloca("i8")
     test.put(test.result(0), flag)
