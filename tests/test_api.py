@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
@@ -191,6 +192,32 @@ def test_jacobians_with_aux_are_those_of_each_part():
 def test_aux_is_the_second_of_two(name: str, call: Callable[[Any], Any]):
     with pytest.raises(DifferentiationError, match=rf"{name}: has_aux=True expects .*\(value, aux\), this one .* f64"):
         call(lambda x: x.sum())  # type: ignore[reportUnknownLambdaType]
+
+
+@dataclass
+class Named:
+    values: Any
+    name: str = "p"
+
+
+def test_text_in_a_value_has_no_cotangent_and_stays_in_derivatives():
+    for f in (lambda x: (2 * x, "t"), lambda x: ("t", 2 * x)):
+        at = 0 if isinstance(f(X)[1], str) else 1
+        for has_aux in (False, True):
+            g = (lambda x, f=f: (f(x), x**3)) if has_aux else f
+            along = pliant.linearize(g, X, has_aux=has_aux)[1](X)
+            np.testing.assert_allclose(along[at], 2 * X)
+            assert along[1 - at] == "t"
+            pull = pliant.vjp(g, X, has_aux=has_aux)[1]
+            for given in ("t", None):
+                np.testing.assert_allclose(pull((X, given) if at == 0 else (given, X))[0], 2 * X)
+            with pytest.raises(ArgumentError, match="cotangents have structure"):
+                pull((X, X)[:1])
+    along = pliant.linearize(lambda x: (Named(2 * x), x**3), X, has_aux=True)[1](X)
+    np.testing.assert_allclose(along.values, 2 * X)
+    assert along.name == "p"
+    inside = pliant.jit(lambda x: pliant.vjp(lambda x: (2 * x, "t"), x)[1]((x, "t"))[0])
+    np.testing.assert_allclose(inside(X), 2 * X)
 
 
 def test_python_numbers_are_values_not_constants():

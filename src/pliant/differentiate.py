@@ -9,6 +9,7 @@ from typing import Any, cast, final
 from pliant.active import activate
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
+from pliant.core.data import frozen
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.core.types import REAL_OF, Type
@@ -17,7 +18,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.kinds import is_traced
-from pliant.frontend.signature import containers, flatten, places, pruned, unflatten
+from pliant.frontend.signature import containers, flatten, places, pruned, selected, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import complex as as_complex
 from pliant.ops.complex import real
@@ -179,14 +180,27 @@ class Linearized:
         like = unflatten(self.in_structure, self.in_leaves)
         seeds = _seeds(tree, like, self.fn.params[self.count :], self.name)
         ys = self.fn(*(as_traced(r).value for r in residuals), *seeds)
-        made = [
-            fresh(y, is_array=bool(y.shape) or kind == "array") for y, kind in zip(ys, self.out_leaves, strict=True)
-        ]
+        rest = iter(ys)
+        made = [x.value if type(x) is Kept else _as_kind(next(rest), x) for x in self.out_leaves]
         return unflatten(self.out_structure, made)
 
 
-def _kind(x: Any) -> str:
-    return "scalar" if is_traced(x) and (x.is_scalar or x.is_weak) else "array"
+@final
+@frozen
+class Kept:
+    """Text or another object in a result, which its derivative has in the same place."""
+
+    value: Any
+
+
+def _kind(x: Any) -> Any:
+    if not is_traced(x):
+        return Kept(x)
+    return "scalar" if x.is_scalar or x.is_weak else "array"
+
+
+def _as_kind(value: Value, kind: str) -> TracedArray:
+    return fresh(value, is_array=bool(value.shape) or kind == "array")
 
 
 def _cut(results: Values, seeds: Values) -> tuple[Function, Values]:
@@ -215,11 +229,12 @@ def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[An
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     head = _parted(f, made, "vjp")[0] if has_aux else made
-    count = len(flatten(head)[0])
+    flags = [is_traced(x) for x in flatten(head)[0]]
+    count = sum(flags)
     cts = tuple(param(y.type, "ct") for y in ys[:count])
     pulled = instantiate(tuple(x.value for x in active.xs), pull(dys[:count], dxs, cts))
     fn, residuals = _cut(pulled, cts)
-    kinds_in = unflatten(flatten(head)[1], ["array"] * count)
+    kinds_in = unflatten(flatten(selected(head, flags))[1], ["array"] * count)
     kinds_out = active.tree([_kind(x) for x in active.xs], (0,))
     linear = Linearized(fn, len(residuals), kinds_in, kinds_out, "cotangent")
     return made, [fresh(r, is_array=True) for r in residuals], linear
@@ -231,7 +246,7 @@ def linearized(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> t
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     leaves, structure = flatten(_parted(f, made, "linearize")[0] if has_aux else made)
-    fn, residuals = _cut(instantiate(ys, dys)[: len(leaves)], dxs)
+    fn, residuals = _cut(instantiate(ys, dys)[: sum(map(is_traced, leaves))], dxs)
     kinds_in = active.tree(["array"] * len(active.xs), (0,))
     linear = Linearized(fn, len(residuals), kinds_in, unflatten(structure, [_kind(x) for x in leaves]), "tangent")
     return made, [fresh(r, is_array=True) for r in residuals], linear
