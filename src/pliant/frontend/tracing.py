@@ -229,9 +229,7 @@ class Trace:
     tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
-    heads: dict[int, tuple[Any, Any, Any]] = field(
-        default_factory=dict[int, tuple[Any, Any, Any]]
-    )  # see `control.plan`
+    heads: dict[int, Any] = field(default_factory=dict[int, Any])  # see `control.copies`
     deques: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])  # lists in place of them, by id
     choices: dict[int, tuple[Any, tuple[Value, Any, Any]]] = field(default_factory=dict[int, Any])  # see `chosen`
     unsure: dict[int, Any] = field(default_factory=dict[int, Any])  # iterators, by id; see `control.walked`

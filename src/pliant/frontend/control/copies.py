@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
-from pliant.core.ir import Value, Values, const
+from pliant.core.data import mutable
+from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.attributes import attributes
@@ -42,13 +43,25 @@ class Same(NamedTuple):
     one_of: Any = None
 
 
+@final
+@mutable(eq=False)
+class Head:
+    """A list, dict or object that a step is given in place of one from before the loop, which is its first. names:
+    those that steps bind."""
+
+    holder: Any
+    first: Any
+    names: Sequence[str]
+    is_changed: bool = False
+
+
 def stands_for(copy: Any, condition: Value, one: Sequence[Any], two: Sequence[Any]) -> None:
     """Remember that the lists, dicts and objects of a tree are those of one of two others. one, two: what these hold,
     the tuples too."""
     for others, holds in ((one, True), (two, False)):
         for a, b in zip(containers(copy, tuples=True), others, strict=True):
             if a is not b and not isinstance(a, tuple):
-                _are_one(a, b, condition, holds=holds)
+                are_one(a, b, condition, holds=holds)
 
 
 def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any) -> None:
@@ -57,10 +70,10 @@ def in_other_places(copies: Sequence[Any], elements: Sequence[Any], places: Any)
         for n, element in enumerate(elements):
             for a, b in zip(*map(containers, (copy, element)), strict=True):
                 if a is not b:
-                    _are_one(a, b, value_of(place == n, "bool"), holds=True, one_of=places)
+                    are_one(a, b, value_of(place == n, "bool"), holds=True, one_of=places)
 
 
-def _are_one(one: Any, two: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
+def are_one(one: Any, two: Any, condition: Value, *, holds: bool, one_of: Any = None) -> None:
     """Remember that two lists, dicts or objects are one if a condition holds, or does not."""
     known = current().outermost.copies
     for a, b in ((one, two), (two, one)):
@@ -72,55 +85,25 @@ def stand_in(heads: Any, firsts: Any, names: Sequence[str]) -> None:
     steps bind."""
     known = current().outermost.heads
     known.update(
-        {id(x): (x, y, names) for x, y in zip(containers(heads), containers(firsts), strict=False) if x is not y}
+        {id(x): Head(x, y, names) for x, y in zip(containers(heads), containers(firsts), strict=False) if x is not y}
     )
 
 
-def from_before(left: Any, given: Any, first: Any, is_new: Callable[[Any], bool], step: Value) -> Callable[[Any], Any]:
-    """What remembers of a name's value after a loop that what can be changed in it may be what was there before the
-    loop. left, given: what the last step left, and what it was given for `first`; is_new: whether a step has made
-    something; step: a value of the step, which nobody can ask for after the loop."""
-    firsts = {id(head): x for head, x in zip(containers(given), containers(first), strict=False)}
-    found = [[firsts.get(id(x), x) for x in _related(y) if id(x) in firsts or not is_new(x)] for y in containers(left)]
-
-    def remember(made: Any) -> Any:
-        for x, others in zip(containers(made), found, strict=False):
-            for other in others:
-                _are_one(x, other, step, holds=True)
-        return made
-
-    return remember
+def are_changed(holders: Iterable[int]) -> set[int]:
+    """Which of what steps are given was changed, or may be what was. holders: their ids."""
+    heads = current().outermost.heads
+    return {n for n in holders if n in heads and heads[n].is_changed}
 
 
-class Together:
-    """The lists, dicts and objects that a loop leaves, of which those that were one in its last step stay one."""
-
-    def __init__(self) -> None:
-        self.results: Any = None
-        self.made: dict[int, Any] = {}  # by the id of what the step left
-
-    def recipe(self, left: Any, make: Callable[[Values], Any], of: slice | None = None) -> Callable[[Values], Any]:
-        """How to make what stands for something that the step left. of: which elements of what is made do."""
-        before = [*containers(left)][of is not None :]  # a list of elements is none that the step left
-
-        def made(results: Values) -> Any:
-            if self.results is not results:
-                self.results, self.made = results, {}
-            x = make(results)
-            after = [*containers(x if of is None else x[of])][of is not None :]
-            for old, new in zip(before, after, strict=False):  # nothing where a name has no value
-                first = self.made.setdefault(id(old), new)
-                if first is not new:
-                    stands_for(new, const(True, "bool"), *[[*containers(first, tuples=True)]] * 2)
-            return x
-
-        return made if before else make
+def seen_by(holders: dict[int, Any]) -> str:
+    """A name by which the function can see one of some lists, dicts and objects, by id; empty if there is none."""
+    return next((name for name, x in _visible() if holders.get(id(x)) is x), "")
 
 
 def is_same(x: Any, y: Any) -> Value | None:
     """The condition by which two lists or dicts are one, if one has stood for the other; None if they are not one."""
     known = current().outermost.copies
-    if id(x) not in known or all([other is not y for other in _related(x)]):
+    if id(x) not in known or all([other is not y for other in related(x)]):
         return None
     direct = [s for s in known[id(x)][1] if s.holder is y]
     if len(direct) != 1 or direct[0].condition.node.scope not in scopes_of(current()):
@@ -134,10 +117,10 @@ def is_same(x: Any, y: Any) -> Value | None:
 def any_same(holders: Sequence[Any]) -> bool:
     """Whether two of some containers are the same one, or by a condition."""
     ids = {id(x) for x in holders}
-    return len(ids) < len(holders) or any([id(x) in ids for holder in holders for x in _related(holder)])
+    return len(ids) < len(holders) or any([id(x) in ids for holder in holders for x in related(holder)])
 
 
-def _related(holder: Any) -> list[Any]:
+def related(holder: Any) -> list[Any]:
     """The lists, dicts and objects that one may be by conditions."""
     return [x for x, _ in _ways(holder).values()]
 
@@ -178,14 +161,18 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     """A list, dict or object is about to be changed: which that the function can see are the same one by a condition.
     is_item: nothing but one of its items or attributes changes; an error if more does, or if nobody can say here by
     what condition."""
+    heads = current().outermost.heads
+    if id(holder) in heads:
+        heads[id(holder)].is_changed = True
     if id(holder) not in current().outermost.copies:
         return []
-    found, scopes, seen, heads = _ways(holder), scopes_of(current()), [*_visible()], current().outermost.heads
+    found, scopes, seen = _ways(holder), scopes_of(current()), [*_visible()]
     visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
     visible |= {id(x): repr(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []
-    for _, first, names in [heads[n] for n in found if n in heads]:
-        if name := next((name for name, y in seen if y is first and name not in names), ""):
+    for head in [heads[n] for n in found if n in heads]:
+        head.is_changed = True
+        if name := next((name for name, y in seen if y is head.first and name not in head.names), ""):
             raise _changed(holder, repr(name), ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])

@@ -11,7 +11,6 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded, extents_of, whole_of
 from pliant.frontend.control.choices import Choices
 from pliant.frontend.control.contents import traced_contents
-from pliant.frontend.control.copies import Together, from_before
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
@@ -22,6 +21,7 @@ from pliant.frontend.control.handed import Handed
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
+from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
@@ -48,6 +48,8 @@ class Exit:
 
     def __init__(self, plan: Plan, made: Region, heads: Heads) -> None:
         self.plan, self.region, self.heads = plan, made, heads
+        self.origins = Origins(plan, made, heads)
+        self.origins.check()
         self.carries: list[Carry] = []
         self.users: dict[int, int] = {}  # of the step's allocations, by id
         self.stores: dict[int, Storage] = {}
@@ -77,15 +79,14 @@ class Exit:
         self.grown.check(left)
         self.put_into_lists(left)
         self.handed.enter()
-        together = Together()
-        exits = [*self.grown.left(self.users, together), *map(self.changed, self.plan.tables.values())]
+        exits = [*self.grown.left(self.users, self.origins), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
-                exits.append((place, together.recipe(content, self.from_before(place, content, tree))))
+                exits.append((place, self.again(place, content, tree)))
             elif place not in self.plan.plans:
                 kept = self.is_kept(place)
-                exits.append((place, together.recipe(content, self.last(place, content)) if kept else _unread(place)))
+                exits.append((place, self.last(place, content) if kept else _unread(place)))
         made = None if result is MISSING else self.recipe(result)
         writes = [*self.swaps.close(self.region, self.carries), *self.choices.writes]
         self.choices.check()
@@ -135,12 +136,9 @@ class Exit:
         """The leaves of what a step leaves, and their structure; objects that it made are taken apart."""
         return flatten(content, in_region(self.region.born))
 
-    def from_before(self, place: Place, content: Any, tree: Tree) -> Recipe:
+    def again(self, place: Place, content: Any, tree: Tree) -> Recipe:
         """How to make what a step is given again, whose lists and objects may be those from before the loop."""
-        made, first = self.carried(place, tree, content), self.heads.entry[place]
-        is_new = in_region(self.region.born)
-        remember = from_before(content, self.heads.bound[place], first, is_new, self.heads.index)
-        return lambda results: remember(made(results))
+        return self.origins.recipe(content, self.carried(place, tree, content), self.heads.entry[place])
 
     def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
         """How to make what a step is given again."""
@@ -296,9 +294,11 @@ class Exit:
 
     def recipe(self, content: Any) -> Recipe:
         """How to make an object of the results."""
+        if (known := self.origins.known(content)) is not None and next(containers(content), None) is content:
+            return lambda _: known
         leaves, structure = self.leaves(content)
         parts = [self.leaf(leaf, None, None) for leaf in leaves]
-        return lambda results: unflatten(structure, [part(results) for part in parts])
+        return self.origins.recipe(content, lambda results: unflatten(structure, [part(results) for part in parts]))
 
     def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
         """How to make a leaf; n is the carry that it is."""

@@ -12,11 +12,11 @@ from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.copies import Together
 from pliant.frontend.control.either import Either, bases
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.objects import containers, flatten, in_region, unflatten
+from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
@@ -115,10 +115,10 @@ class Grown:
         leaves = [x for x in flatten(content)[0] if type(x) is TracedArray and is_mutable(x)]
         return [x.storage for x in leaves if self.slots.region.owns(x.storage) and type(x.storage) is Storage]
 
-    def left(self, users: dict[int, int], together: Together) -> list[tuple[Any, Recipe]]:
+    def left(self, users: dict[int, int], origins: Origins) -> list[tuple[Any, Recipe]]:
         """The places of the lists, and how to make what they hold after the loop."""
         return [
-            (growth.place, together.recipe(added, self.recipe(growth, added, users), _added_last(growth)))
+            (growth.place, origins.recipe(added, self.recipe(growth, added, users), rows=_added(growth)))
             for growth, added in self.lists
         ]
 
@@ -234,9 +234,12 @@ class Grown:
         return made
 
 
-def _added_last(growth: Growth) -> slice:
-    """Where a list holds what the last step added, in this order."""
-    return slice(growth.more - 1, None, -1) if growth.is_front else slice(-growth.more, None)
+def _added(growth: Growth) -> tuple[slice, slice]:
+    """Where a list holds what the last step added, and what those before did, in this order."""
+    before = len(growth.earlier)
+    if growth.is_front:
+        return slice(growth.more - 1, None, -1), slice(-before - 1, growth.more - 1, -1)
+    return slice(-growth.more, None), slice(before, -growth.more)
 
 
 def _result(n: int, results: Values) -> Value:
