@@ -53,6 +53,8 @@ class Storage:
     originals: tuple[Any, ...] = ()  # weak: of what this has copies; if they have other names, writes would be missed
     causes: tuple[Value, ...] = ()  # numbers that it depends on of what it is, or may be, a copy
     is_stack: bool = False  # the rows of a list of arrays
+    is_copy: bool = False  # in place of an array, of which nobody can say which one it is
+    is_head: bool = False  # what a step is given in place of what there is before it
 
     @classmethod
     def holding(cls, trace: Trace, value: Value) -> Storage:

@@ -7,7 +7,7 @@ p = first if c else second          p is a copy, in place of both: `p is first` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pliant.core import ir
 from pliant.core.ir import Value, Values
@@ -15,7 +15,8 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.copies import is_same, scopes_of
+from pliant.frontend.control.copies import is_same, refused_same, scopes_of
+from pliant.frontend.control.either import Either, arrays, is_twin, may_stand_for
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers, flatten, is_own
@@ -34,10 +35,14 @@ from pliant.ops.select import select
 
 def note_choice(copy: Any, condition: Value, one: Sequence[Any], two: Sequence[Any]) -> None:
     """Remember which lists, tuples, dicts and objects those of a copy stand for."""
-    known = current().outermost.choices
     for made, a, b in zip(containers(copy, tuples=True), one, two, strict=True):
         if made is not a:
-            known[id(made)] = made, (condition, a, b)
+            note_which(made, condition, a, b)
+
+
+def note_which(made: Any, condition: Value, one: Any, two: Any) -> None:
+    """Remember that an object is one of two others."""
+    current().outermost.choices[id(made)] = made, (condition, one, two)
 
 
 class Sides(Protocol):
@@ -54,7 +59,7 @@ class Sides(Protocol):
 def one_of_more(join: Sides, a: Any, b: Any) -> Recipe:
     """A name that is one of two objects, of which blocks left one or both as one of two objects."""
     first: Unbound = a if type(a) is Unbound else b
-    one, two = _told_outside(join, a, 0), _told_outside(join, b, 1)
+    one, two = told_outside(join, a, 0), told_outside(join, b, 1)
 
     def made(results: Values) -> Unbound:
         found = first.untold()
@@ -65,15 +70,14 @@ def one_of_more(join: Sides, a: Any, b: Any) -> Recipe:
     return made
 
 
-def _told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
+def told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
     """What one of the blocks left, outside of it; None if nobody can say there which object it is."""
-    if type(x) is not Unbound:
-        return None if x is MISSING else lambda _: x
-    if x.choice is None:
-        return None
+    choice = choice_of(x) if type(x) in (Unbound, TracedArray) else None
+    if choice is None:
+        return None if x is MISSING or type(x) is Unbound else lambda _: x
     region, other = join.sides[side].region, join.sides[1 - side].region
-    condition, *objects = x.choice
-    parts = [_told_outside(join, part, side) for part in objects]
+    condition, *objects = choice
+    parts = [told_outside(join, part, side) for part in objects]
     one, two = parts
     if one is None or two is None:
         return None
@@ -83,7 +87,11 @@ def _told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
         nothing = ir.operators.zeros(condition.type)
     n = join.slot(condition, nothing) if side == 0 else join.slot(nothing, condition)
 
-    def made(results: Values) -> Unbound:
+    def made(results: Values) -> Any:
+        if type(x) is TracedArray:
+            stands_for_it = TracedArray(x.storage, x.lenses)
+            note_which(stands_for_it, results[n], one(results), two(results))
+            return stands_for_it
         found = x.untold()
         found.choice = results[n], one(results), two(results)
         return found
@@ -95,8 +103,6 @@ def same(x: Any, y: Any) -> Any:
     """`x is y`."""
     if x is y:
         return True
-    if type(x) is TracedArray and type(y) is TracedArray:
-        return _are_one_argument(x, y)
     if type(y) is bool and type(x) is TracedArray and x.is_weak and x.type.dtype == "bool":  # Python has one of each
         return x if y else with_kind(logical_not(x.value), TRUTH)
     if OrNone in (type(x), type(y)):
@@ -104,12 +110,18 @@ def same(x: Any, y: Any) -> Any:
     for one, other in ((x, y), (y, x)):
         if type(one) is Unbound or choice_of(one) is not None:
             return told(one, lambda part, other=other: same(part, other))
-    condition = is_same(x, y) if is_tracing() and type(x) in (list, dict) else None
+    if type(x) is TracedArray and type(y) is TracedArray:
+        return _are_one_array(x, y)
+    condition = is_same(x, y) if is_tracing() else None
     return False if condition is None else with_kind(condition, TRUTH)
 
 
-def _are_one_argument(x: TracedArray, y: TracedArray) -> bool:
-    """Whether two arguments are one array, which the program is made for from now on."""
+def _are_one_array(x: TracedArray, y: TracedArray) -> bool:
+    """Whether two arguments are one array, which the program is made for from now on; an error if nobody can say."""
+    are_chosen = any([isinstance(cast("Any", a.storage), Either) for a in (x, y)])
+    are_copied = may_stand_for(x, y) or may_stand_for(y, x)
+    if are_copied or (are_chosen and any([is_twin(a, b) for a in arrays(x) for b in arrays(y)])):
+        raise refused_same("array")
     top = current().outermost
     i, j = x.storage.index, y.storage.index
     if i is None or j is None or not all([any([a is g for g in top.given]) for a in (x, y)]):
@@ -181,8 +193,9 @@ def known_here(x: Any, condition: Value) -> Value:
 def _refused(x: Any) -> Exception:
     if type(x) is Unbound:
         return x.refused()
+    kind = "array" if type(x) is TracedArray else type(x).__name__
     return UnsupportedError(
-        f"this {type(x).__name__} is one of two, by a condition of a step or branch that has ended",
+        f"this {kind} is one of two, by a condition of a step or branch that has ended",
         hint="keep a number that says which one it is",
     ).at(("here", here()))
 

@@ -107,11 +107,16 @@ def is_same(x: Any, y: Any) -> Value | None:
         return None
     direct = [s for s in known[id(x)][1] if s.holder is y]
     if len(direct) != 1 or direct[0].condition.node.scope not in scopes_of(current()):
-        raise UnsupportedError(
-            f"whether this {type(x).__name__} is another one is decided by conditions known only at run time",
-            hint="compare what they hold",
-        ).at(("here", here()))
+        raise refused_same(type(x).__name__)
     return direct[0].condition if direct[0].holds else logical_not(direct[0].condition)
+
+
+def refused_same(kind: str) -> UnsupportedError:
+    """The error of `is` that nobody can answer."""
+    return UnsupportedError(
+        f"whether this {kind} is another one is decided by conditions known only at run time",
+        hint="compare what they hold",
+    ).at(("here", here()))
 
 
 def any_same(holders: Sequence[Any]) -> bool:

@@ -43,6 +43,7 @@ class Either:
     index = None
     source = None
     twins = ()  # both know
+    is_copy = is_head = False
     is_callers_wish = False  # what is read-only has been copied
 
     def __init__(self, trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> None:
@@ -190,6 +191,18 @@ def may_be_one(x: TracedArray, y: TracedArray) -> bool:
     if isinstance(other, Either) and one.condition is other.condition:
         return may_be_one(one.one, other.one) or may_be_one(one.other, other.other)
     return may_be_one(one.one, y) or may_be_one(one.other, y)
+
+
+def may_stand_for(x: TracedArray, y: TracedArray) -> bool:
+    """Whether an array may be in place of another one, which nobody knows."""
+    if x.is_scalar or x.is_weak or x.type != y.type:
+        return False
+    if not x.storage.is_head or y.storage.is_head:
+        return x.storage.is_copy or x.storage.is_head
+    trace = x.storage.trace.parent  # a step is given what was there before it
+    while trace is not None and trace is not y.storage.trace:
+        trace = trace.parent
+    return trace is not None
 
 
 def bases(x: TracedArray) -> list[Storage]:

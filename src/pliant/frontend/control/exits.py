@@ -421,7 +421,7 @@ def bases(x: Any) -> list[Storage]:
 def _array(n: int, kind: Kind, results: Values, *, writeable: bool) -> TracedArray:
     """The array that a result is."""
     made = with_kind(results[n], kind)
-    made.storage.writeable = writeable
+    made.storage.writeable, made.storage.is_copy = writeable, not writeable
     return made
 
 

@@ -264,7 +264,7 @@ def merged(found: Element, other: Element) -> Element | None:
 def read_element(value: Value, kind: Kind) -> TracedArray:
     """An element that was read: a copy, which must not be written."""
     made = with_kind(value, kind)
-    made.storage.writeable = False
+    made.storage.writeable, made.storage.is_copy = False, True
     return made
 
 

@@ -12,7 +12,7 @@ from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded, whole_of
-from pliant.frontend.control.chosen import note_choice, one_of_more
+from pliant.frontend.control.chosen import note_choice, note_which, one_of_more, told_outside
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
@@ -179,13 +179,13 @@ class Join:
         if isinstance(a, range | Range) and isinstance(b, range | Range):
             return self.ranges(a, b, what)
         if is_unsized(a) or is_unsized(b) or are_of_extents(a, b):
-            return self.unsized(all_listed(a), all_listed(b), what)
+            return self.which(a, b, self.unsized(all_listed(a), all_listed(b), what))
         if not is_number(a) or not is_number(b):
             return self.differs(a, b, what)(())
         one, two = as_traced(a), as_traced(b)
         x, y = self.as_view(one, 0, two), self.as_view(two, 1, one)
         if is_mutable(x) and is_mutable(y):
-            return self.arrays(x, y, what)
+            return self.which(a, b, self.arrays(x, y, what))
         return self.numbers(x, y, what)
 
     def as_view(self, x: TracedArray, side: int, other: TracedArray) -> TracedArray:
@@ -249,6 +249,22 @@ class Join:
             n, lenses = self.slot(*self.converted(x, y, kind)), ()
         self.partners[id(x.storage)] = self.partners[id(y.storage)] = (x.storage, y.storage, n)
         return lambda results: TracedArray(self.store((x.storage, y.storage), results[n]), lenses)
+
+    def which(self, x: Any, y: Any, recipe: Recipe | Unbound) -> Recipe | Unbound:
+        """An array of which it is known which one it is."""
+        if type(recipe) is Unbound:
+            return recipe
+
+        one, two = [cast("Recipe", told_outside(self, a, side)) for side, a in enumerate((x, y))]
+
+        def made(results: Values) -> Any:
+            found = recipe(results)
+            if type(found) is TracedArray:  # it may be one that other names are bound to, too
+                found = TracedArray(found.storage, found.lenses)
+            note_which(found, self.condition, one(results), two(results))
+            return found
+
+        return made
 
     def unsized(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
         """An array of which it is known only at run time how many elements it has."""

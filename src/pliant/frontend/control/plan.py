@@ -323,7 +323,7 @@ class Heads:
             x.whole.storage.writeable = place not in self.plan.copied
             return x
         made = kind.template(str(place.key))
-        made.storage.writeable = place not in self.plan.copied
+        made.storage.writeable, made.storage.is_head = place not in self.plan.copied, True
         return made
 
 

@@ -1,0 +1,137 @@
+"""`x is y` of arrays and lists that conditions bind: Python's answer, or an error where nobody can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+
+X = np.array([1.1, 2.0, 3.0])
+GIVEN = (X, -X, X[::-1].copy(), X + 2)
+
+
+def bound(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    if x[0] > 0:
+        v = u
+    return u is v
+
+
+def by_an_expression(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    w = u if x[0] > 0 else v
+    return w is u, w is v, v is not w
+
+
+def exchanged(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    w = u
+    if x[0] > 0:
+        u, v = v, u
+    return u is w, v is w, u is v
+
+
+def items(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    some, table = [v, v], {"k": v}
+    if x[0] > 0:
+        some[1] = table["k"] = u
+    return some[1] is u, table["k"] is u, some[0] is some[1], some[1] is table["k"]
+
+
+def views_of_one_part(x: Any) -> Any:
+    u, v = x[:2], x[:2]
+    if x[0] > 0:
+        v = u
+    return u is v, x[:2] is x[:2]
+
+
+def made_in_branches(x: Any) -> Any:
+    if x[0] > 0:
+        u = v = x + 1
+    else:
+        u, v = x + 2, x + 3
+    return u is v
+
+
+def in_branches_of_branches(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    w = v
+    if x[0] > 0:
+        if x[1] > 3:
+            w = u
+        elif x[2] > 3:
+            w = x[:2]
+    elif x[2] > -2:
+        w = u
+    return w is u, w is v
+
+
+def one_after_the_other(x: Any) -> Any:
+    u, v = x[:2], x[1:]
+    w = u if x[0] > 0 else v
+    t = v if x[1] > 2 else w
+    t += 1
+    return t is w, t is u, t is v
+
+
+def of_unknown_lengths(x: Any) -> Any:
+    u, v = x[x > 0], x[x < 5]
+    w = u if x[0] > 0 else v
+    return w is u, w is v
+
+
+def in_steps(x: Any) -> Any:
+    u, v, count = np.zeros(2), np.ones(2), 0.0
+    for i in range(6):
+        w = u if x[0] > i else v
+        count += 1.0 if w is u else 0.0
+    return count
+
+
+def kept_by_steps(x: Any) -> Any:
+    u, v, count = x[:2], x[1:], 0
+    w = v
+    for i in range(6):
+        if x[0] > i and x[1] > i:
+            w = u
+        count += 1 if w is u else 0
+    return count, w is u
+
+
+PROGRAMS = [
+    bound, by_an_expression, exchanged, items, views_of_one_part, made_in_branches, in_branches_of_branches,
+    one_after_the_other, of_unknown_lengths, in_steps, kept_by_steps,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_is_of_arrays_is_pythons(f: Any) -> None:
+    compiled = pliant.jit(f)
+    for x in GIVEN:
+        assert compiled(x.copy()) == f(x.copy())
+
+
+def test_is_of_arrays_of_the_caller() -> None:
+    def f(x: Any, some: Any, table: Any) -> Any:
+        if x[0] > 0:
+            some[0] = table["a"]
+        return table["a"] is some[0]
+
+    a, b = np.ones(2), np.ones(2)
+    for x in GIVEN:
+        assert pliant.jit(f)(x, [a], {"a": b}) == (x[0] > 0)
+        assert pliant.jit(f)(x, [a], {"a": a})
+
+
+def test_is_of_an_array_that_was_read_at_a_traced_place_is_an_error() -> None:
+    def f(x: Any) -> Any:
+        u, v = x * 2, x * 3
+        return [u, v][int(x[1]) % 2] is u
+
+    with pytest.raises(UnsupportedError, match=r"whether this array is another one .*\n(.*\n)*hint: compare"):
+        pliant.jit(f)(X)
