@@ -233,6 +233,7 @@ class Trace:
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     heads: dict[int, Any] = field(default_factory=dict[int, Any])  # see `control.copies`
     deques: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])  # lists in place of them, by id
+    read: dict[int, Any] = field(default_factory=dict[int, Any])  # all of these: of which lists, and at which place
     choices: dict[int, tuple[Any, tuple[Value, Any, Any]]] = field(default_factory=dict[int, Any])  # see `chosen`
     unsure: dict[int, Any] = field(default_factory=dict[int, Any])  # iterators, by id; see `control.walked`
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id

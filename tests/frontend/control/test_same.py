@@ -103,14 +103,69 @@ def kept_by_steps(x: Any) -> Any:
     return count, w is u
 
 
+class Leaf:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def at_a_place(x: Any) -> Any:
+    r = [[x[0]], [x[1]]]
+    i = 0 if x[0] > 0 else 1
+    p = r[i]
+    p[0] += 1
+    r[0][0] += 1
+    return p is r[0], p is r[1], r[i] is p
+
+
+def put_at_another(x: Any) -> Any:
+    r = [[x[0]], [x[1]]]
+    r[0] = r[0 if x[0] > 0 else 1]
+    return r[0] is r[1], r[1] is r[0]
+
+
+def at_two_places(x: Any) -> Any:
+    r = [[x[0]], [x[1]], [x[2]]]
+    i, j = int(x[0]) % 3, int(x[1]) % 3
+    p = r[i] if x[2] > 2 else r[0]
+    return r[i] is r[j], r[j] is r[-1], r[i - 1] is r[i], p is r[j], p is r[0]
+
+
+def at_places_of_steps(x: Any) -> Any:
+    r = [[x[0]], [x[1]]]
+    return sum([1 if r[int(x[k % 3]) % 2] is r[0] else 0 for k in range(6)])
+
+
+def objects_at_places(x: Any) -> Any:
+    r = [Leaf(x[0]), Leaf(x[1]), Leaf(x[2])]
+    i, j = int(x[0]) % 3, int(x[1]) % 3
+    return r[i] is r[j], r[i] is r[0], r[j] is r[-1]
+
+
+def dicts_in_order(x: Any) -> Any:
+    a, b, c = {"v": x[0]}, {"v": x[1]}, {"v": x[2]}
+    some = [a, b, c]
+    some.sort(key=lambda d: d["v"])
+    return some[0] is a, some[1] is a, some[2] is some[0], some[2] is c
+
+
+def by_several_conditions(x: Any) -> Any:
+    a, b, c = [x[0]], [x[1]], [x[2]]
+    p = a if x[0] > 0 else b
+    q = p if x[1] > 0 else c
+    s = b if x[2] > 0 else q
+    return p is q, q is s, p is s, s is a, s is b, q is a, q is c
+
+
 PROGRAMS = [
+    at_a_place, put_at_another, at_two_places, at_places_of_steps, objects_at_places, dicts_in_order,
+    by_several_conditions,
     bound, by_an_expression, exchanged, items, views_of_one_part, made_in_branches, in_branches_of_branches,
     one_after_the_other, of_unknown_lengths, in_steps, kept_by_steps,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_is_of_arrays_is_pythons(f: Any) -> None:
+def test_is_is_pythons(f: Any) -> None:
     compiled = pliant.jit(f)
     for x in GIVEN:
         assert compiled(x.copy()) == f(x.copy())

@@ -7,10 +7,11 @@ p = first if c else second          p is a copy, in place of both: `p is first` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Protocol, cast
 
 from pliant.core import ir
-from pliant.core.ir import Value, Values
+from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
@@ -29,7 +30,8 @@ from pliant.frontend.convert import value_of
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing
-from pliant.ops.bits import logical_not
+from pliant.ops.bits import logical_and, logical_not, logical_or
+from pliant.ops.compare import equal as are_equal
 from pliant.ops.select import select
 
 
@@ -112,8 +114,27 @@ def same(x: Any, y: Any) -> Any:
             return told(one, lambda part, other=other: same(part, other))
     if type(x) is TracedArray and type(y) is TracedArray:
         return _are_one_array(x, y)
+    for one, other in ((x, y), (y, x)):
+        if is_tracing() and id(one) in current().outermost.read:
+            return _is_row(one, other)
     condition = is_same(x, y) if is_tracing() else None
     return False if condition is None else with_kind(condition, TRUTH)
+
+
+def _is_row(row: Any, other: Any) -> Any:
+    """Whether a list that was read at a place known only at run time is another one."""
+    read = current().outermost.read
+    rows = [read[id(x)] for x in (row, other) if id(x) in read]
+    if not {value_of(r.index).node.scope for r in rows} <= scopes_of(current()):
+        raise refused_same("list")
+    members: tuple[Any, ...] = rows[0].members
+    places = [value_of(r.index % len(r.members), "i64") for r in rows]
+    if len(rows) == 2 and [*map(id, members)] == [*map(id, rows[1].members)]:
+        return with_kind(are_equal(*places), TRUTH)
+    answers = [(n, same(member, other)) for n, member in enumerate(members)]
+    held = [(n, value_of(answer, "bool")) for n, answer in answers if answer is not False]
+    ways = [logical_and(are_equal(places[0], const(n, "i64")), holds) for n, holds in held]
+    return with_kind(reduce(logical_or, ways), TRUTH) if ways else False
 
 
 def _are_one_array(x: TracedArray, y: TracedArray) -> bool:

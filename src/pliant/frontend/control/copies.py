@@ -101,14 +101,18 @@ def seen_by(holders: dict[int, Any]) -> str:
 
 
 def is_same(x: Any, y: Any) -> Value | None:
-    """The condition by which two lists or dicts are one, if one has stood for the other; None if they are not one."""
+    """The condition by which two lists, dicts or objects are one, if one has stood for the other; None if they are not
+    one."""
     known = current().outermost.copies
-    if id(x) not in known or all([other is not y for other in related(x)]):
+    if id(x) not in known:
         return None
-    direct = [s for s in known[id(x)][1] if s.holder is y]
-    if len(direct) != 1 or direct[0].condition.node.scope not in scopes_of(current()):
+    found, are_all = _ways(x)
+    if id(y) not in found:
+        return None
+    scopes, ways = scopes_of(current()), _least(found[id(y)][1]) if are_all else []
+    if not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
         raise refused_same(type(x).__name__)
-    return direct[0].condition if direct[0].holds else logical_not(direct[0].condition)
+    return _any_of(ways)
 
 
 def refused_same(kind: str) -> UnsupportedError:
@@ -127,16 +131,16 @@ def any_same(holders: Sequence[Any]) -> bool:
 
 def related(holder: Any) -> list[Any]:
     """The lists, dicts and objects that one may be by conditions."""
-    return [x for x, _ in _ways(holder).values()]
+    return [x for x, _ in _ways(holder)[0].values()]
 
 
 Way: TypeAlias = "tuple[tuple[Value, bool], ...]"  # conditions, and whether they hold
 
 
-def _ways(holder: Any) -> dict[int, tuple[Any, list[Way]]]:
+def _ways(holder: Any) -> tuple[dict[int, tuple[Any, list[Way]]], bool]:
     """The lists, dicts and objects that one may be, by id, and by what conditions each. A way to another one assumes
     what conditions hold; no two of them that contradict each other, and not all that another way there does. Of very
-    many ways, contradictions are not looked for, and only those by one condition are told."""
+    many ways, contradictions are not looked for, and only those by one condition are told: then they are not all."""
     known = current().outermost.copies
     todo: deque[tuple[Any, Way, Any]] = deque([(holder, (), None)])
     found, seen = dict[int, tuple[Any, list[Way]]](), dict[int, list[tuple[set[tuple[Value, bool]], Any]]]()
@@ -158,8 +162,8 @@ def _ways(holder: Any) -> dict[int, tuple[Any, list[Way]]]:
                 todo.append((same.holder, assumed if step in assumed else (*assumed, step), same.one_of))
     found.pop(id(holder), None)
     if count > WAYS:
-        return {n: (x, [way for way in ways if len(way) == 1]) for n, (x, ways) in found.items()}
-    return found
+        return {n: (x, [way for way in ways if len(way) == 1]) for n, (x, ways) in found.items()}, False
+    return found, True
 
 
 def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
@@ -171,7 +175,7 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
         heads[id(holder)].is_changed = True
     if id(holder) not in current().outermost.copies:
         return []
-    found, scopes, seen = _ways(holder), scopes_of(current()), [*_visible()]
+    found, scopes, seen = _ways(holder)[0], scopes_of(current()), [*_visible()]
     visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
     visible |= {id(x): repr(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []

@@ -27,11 +27,12 @@ from pliant.frontend.tracing import Storage, current
 @final
 @frozen(eq=False)
 class Row:
-    """A list that was read at a traced place of a list of lists."""
+    """A list that was read at a traced place of a list of lists, which had some members then."""
 
     elements: list[Any]
     lists: list[Any]
     index: Any
+    members: tuple[list[Any], ...]
 
     def refused(self, name: str) -> UnsupportedError:
         """The error of a method that changes it: the one in the list of lists would stay as it was."""
@@ -78,7 +79,8 @@ def row_at(lists: list[Any], index: Any) -> list[Any] | None:
         return None
     note(place_of("rows", lists))  # several lists become one array only if there is no other way
     made = born(_elements(fresh(held(lists, kind), is_array=True), index, kind))
-    current().outermost.rows[id(made)] = Row(made, lists, index)
+    row = Row(made, lists, index, (*lists,))
+    current().outermost.rows[id(made)] = current().outermost.read[id(made)] = row
     return made
 
 
