@@ -8,10 +8,12 @@ K.append(x)             would have to change one of them too: refused then
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from types import FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
 from pliant.core.data import mutable
@@ -29,6 +31,13 @@ from pliant.ops.bits import logical_and, logical_not, logical_or
 
 WAYS: Final = 1000
 """Ways by conditions from one list to others that are told apart."""
+ITERATORS: Final = ("pliant.frontend.control.items", "pliant.frontend.control.iterators")
+"""The modules of what loops go over by number."""
+HOLDING: Final = {
+    "pliant.frontend.calls": "args",
+    **dict.fromkeys(("pliant.frontend.control.loops", "pliant.frontend.control.comprehension", *ITERATORS), "elements"),
+}
+"""By what name functions of modules hold what they go over, or hand to functions of Python's."""
 OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 """The modules that call the function that is traced."""
 
@@ -177,12 +186,16 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
         return []
     found, scopes, seen = _ways(holder)[0], scopes_of(current()), [*_visible()]
     visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
-    visible |= {id(x): repr(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
+    visible |= {
+        id(x): repr(name) if name.isidentifier() else name
+        for name, x in seen
+        if id(x) in found and found[id(x)][0] is x
+    }
     others: list[Same] = []
     for head in [heads[n] for n in found if n in heads]:
         head.is_changed = True
         if name := next((name for name, y in seen if y is head.first and name not in head.names), ""):
-            raise _changed(holder, repr(name), ())
+            raise _changed(holder, repr(name) if name.isidentifier() else name, ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
         if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
@@ -228,14 +241,16 @@ def scopes_of(trace: Trace | None) -> set[int]:
 
 def _visible() -> Iterator[tuple[str, Any]]:
     """The lists, dicts and objects that the function that is traced can see, or what it was called by, and by what
-    name."""
+    name; those that loops will come to, too."""
     seen = dict[int, Any]()
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
-        if not str(frame.f_globals.get("__name__")).startswith("pliant."):  # code that is executed may have none
-            for name, held in frame.f_locals.items():
-                for x in _all_held(held, seen):
-                    yield name, x
+        module, names = str(frame.f_globals.get("__name__")), frame.f_locals  # code that is executed may have none
+        if module.startswith("pliant."):
+            names = {"a loop or a call": names[HOLDING[module]]} if HOLDING.get(module) in names else {}
+        for name, held in names.items():
+            for x in _all_held(held, seen):
+                yield name, x
         frame = frame.f_back
 
 
@@ -246,8 +261,22 @@ def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
         x = todo.pop()
         kind = cast("Any", type(x))
         is_object = kind is OrNone or is_users(kind) or is_plain(kind)
-        if id(x) in seen or not (is_object or issubclass(kind, list | tuple | dict | deque)):
+        is_iterator = not is_object and (issubclass(kind, Iterator) or kind.__module__ in ITERATORS)
+        if id(x) in seen or not (is_object or is_iterator or issubclass(kind, list | tuple | dict | deque)):
             continue
         seen[id(x)] = x
+        if is_iterator:
+            todo += _to_come(x)
+            continue
         yield x
         todo += attributes(x).values() if is_object else x.values() if issubclass(kind, dict) else x
+
+
+def _to_come(iterator: Any) -> list[Any]:
+    """What an iterator, or what makes one, holds."""
+    if isinstance(iterator, GeneratorType):
+        return [] if iterator.gi_frame is None else [*iterator.gi_frame.f_locals.values()]
+    held = gc.get_referents(iterator)
+    functions = [x for x in held if isinstance(x, FunctionType) and x.__module__.startswith("pliant.")]
+    cells = [cell for f in functions for cell in f.__closure__ or ()]
+    return [*held, *[x for cell in cells for x in gc.get_referents(cell)]]
