@@ -169,3 +169,62 @@ def test_how_far_it_is_rotated_has_to_be_known() -> None:
 
     with pytest.raises(UnsupportedError, match="a deque is rotated, and how many elements"):
         pliant.jit(f)(XS[0])
+
+
+def appended_to(x: Any) -> Any:
+    a, b = [x[0]], [x[1]]
+    d = deque([a], maxlen=1)
+    if x[0] > 0:
+        d.append(b)
+    b[0] += 1
+    return d[0][0], a[0], d[0] is b
+
+
+def turned_by_one(x: Any) -> Any:
+    a, b = [x[0]], [x[1]]
+    d = deque([a, b], maxlen=2)
+    if x[0] > 0:
+        d.rotate(1)
+    else:
+        d.append([7.0])
+    a[0] += 1
+    return d[1][0], d[0][0], b[0]
+
+
+def put_before(x: Any) -> Any:
+    a, b = [x[0]], [x[1]]
+    d = deque([a, b, a], maxlen=3)
+    if x[0] > 0:
+        d.rotate(1)
+    else:
+        d.appendleft(b)
+    d[1][0] += 1
+    d[0][0] *= 2
+    return d[1][0], d[0][0], a[0], b[0], d[0] is a, d[1] is a, d[2] is d[0], d[2] is b
+
+
+def held_by_a_dict(x: Any) -> Any:
+    a, b = {"v": x[0]}, {"v": x[1]}
+    d = deque([a], maxlen=2)
+    held = {"d": d}
+    d.append(b if x[0] > 0 else a)
+    if x[0] > 0:
+        d.append(a)
+    b["v"] += 1
+    for k in d:
+        k["v"] *= 3
+    return held["d"][0]["v"], d[-1]["v"], a["v"], b["v"]
+
+
+def one_of_two(x: Any) -> Any:
+    c, d = deque([x[0], x[1]], maxlen=2), deque([x[2], x[2]], maxlen=2)
+    e = c if x[0] > 0 else d
+    e[0] = 5.0
+    e.append(6.0)
+    return c[0], c[1], d[0], e[1], e is d
+
+
+@pytest.mark.parametrize("f", [appended_to, turned_by_one, put_before, held_by_a_dict, one_of_two])
+def test_what_one_of_a_greatest_length_holds_is_what_it_was(f: Callable[..., Any]) -> None:
+    for x in (np.array([1.1, 2.0, 3.0]), np.array([-1.1, -2.0, 3.0])):
+        np.testing.assert_allclose(pliant.jit(f)(x.copy()), f(x.copy()))

@@ -185,7 +185,8 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     if id(holder) not in current().outermost.copies:
         return []
     found, scopes, seen = _ways(holder)[0], scopes_of(current()), [*_visible()]
-    visible = {n: "a name outside" for n, (x, _) in found.items() if not isinstance(x, list | dict) and not is_own(x)}
+    objects = [x for x, _ in found.values() if not isinstance(x, list | dict | deque)]
+    visible = {id(x): "a name outside" for x in objects if not is_own(x)}
     visible |= {
         id(x): repr(name) if name.isidentifier() else name
         for name, x in seen
@@ -210,7 +211,7 @@ def _changed(holder: Any, name: str, ways: Sequence[Way]) -> UnsupportedError:
     error = UnsupportedError(
         f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
         hint=f"change it before the condition, or make a copy of its own: "
-        f"{kind if isinstance(holder, list | dict) else 'copy.copy'}(…)",
+        f"{kind if isinstance(holder, list | dict | deque) else 'copy.copy'}(…)",
     )
     return error.at(("here", here())).needing(*dict.fromkeys(c for way in ways for c, _ in way))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast, final
@@ -128,7 +129,7 @@ class Exit:
                 for storage in bases(leaf):
                     self.users[id(storage)] = self.users.get(id(storage), 0) + 1
         made = [x for content in contents for x in containers(content) if in_region(self.region.born)(x)]
-        objects = [id(x) for x in made if not isinstance(x, list | dict) and not is_kept(x)]
+        objects = [id(x) for x in made if not isinstance(x, list | dict | deque) and not is_kept(x)]
         if len(set(objects)) < len(objects):
             raise NotInductive("two names are bound to an object that a step makes")
 

@@ -10,7 +10,7 @@ there is of them. Where one may be two by a condition, it is a copy: what is set
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, Final, TypeAlias, cast, final
@@ -132,10 +132,10 @@ def containers(tree: Any, *, tuples: bool = False) -> Iterator[Any]:
     kind = cast("Any", type(tree))
     if kind is OrNone:
         yield from containers(tree.pliant_value, tuples=tuples)
-    elif kind in (list, dict, OrderedDict, defaultdict) or is_tuple(kind):
+    elif kind in (list, dict, OrderedDict, defaultdict, deque) or is_tuple(kind):
         if tuples or not is_tuple(kind):
             yield tree
-        parts: list[Any] = [*(tree if kind is list or is_tuple(kind) else _values(tree))]
+        parts: list[Any] = [*(tree if kind in (list, deque) or is_tuple(kind) else _values(tree))]
         for part in parts:
             yield from containers(part, tuples=tuples)
     elif is_record(kind) or _is_frozen(tree) or (is_plain(kind) and is_own(tree)):
@@ -159,7 +159,7 @@ def is_tuple(kind: Any) -> bool:
 def keep(tree: Any) -> None:
     """Note that the objects of a tree are copies, or that there are copies of them."""
     kept = current().outermost.kept
-    kept.update({id(x): x for x in containers(tree) if not isinstance(x, list | dict)})
+    kept.update({id(x): x for x in containers(tree) if not isinstance(x, list | dict | deque)})
 
 
 def is_kept(x: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Counted
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from types import CodeType
@@ -339,7 +340,7 @@ def growth(old: Any, new: Any) -> int | None:
 
 def contents_of(x: Any) -> list[Any]:
     """What a container or an object holds, in order."""
-    if isinstance(x, list):
+    if isinstance(x, list | deque):
         return [*cast("list[Any]", x)]
     held: dict[Any, Any] = cast("Any", x) if isinstance(x, dict) else attributes(x)
     return [*held.items()]
