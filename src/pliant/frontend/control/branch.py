@@ -334,7 +334,11 @@ def _as_bool(x: Any) -> Any:
 def _is_undecided(x: Any) -> bool:
     """Whether it may be known only at run time what an object is equal to."""
     is_sequence = type(x) in (list, tuple)
-    return any(map(_is_undecided, x)) if is_sequence else type(x) in (Unbound, OrNone) or is_open(x)
+    return (
+        any(map(_is_undecided, x))
+        if is_sequence
+        else type(x) in (Unbound, OrNone) or is_open(x) or chosen.is_stand_in(x)
+    )
 
 
 def _same(x: Any, y: Any) -> Any:

@@ -160,6 +160,11 @@ def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
     return choice if made is x else None
 
 
+def is_stand_in(x: Any) -> bool:
+    """Whether something is one of two others by a condition, or in their place."""
+    return is_tracing() and (choice_of(x) is not None or id(x) in current().outermost.copies)
+
+
 def told(x: Any, ask: Callable[[Any], Any]) -> Any:
     """What is asked of one of two objects: known if both give the same answer."""
     choice = choice_of(x)

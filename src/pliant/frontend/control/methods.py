@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 from pliant.core.ir import const
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.branch import choose, compare, either
+from pliant.frontend.control.chosen import is_stand_in, same
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import Growth, growth_of
 from pliant.frontend.control.growth import item as plain_item
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.lists import change, extend, found, is_open, item
 from pliant.frontend.control.sections import are_equal_to, part, place_in, with_new, without
-from pliant.frontend.convert import value_of
+from pliant.frontend.control.signals import TRUTH
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import is_tracing
@@ -47,7 +53,7 @@ def _method(holder: list[Any], name: str, *args: Any) -> Any:
     if name == "extend":
         return extend(holder, *args)
     known = args[:1] if name in ("pop", "insert") else (*args, *holder)  # what decides which elements are meant
-    if front_of(holder) is None and not is_open(*known):
+    if front_of(holder) is None and not is_open(*known) and not any(map(is_stand_in, known)):
         return getattr(holder, name)(*args)
     if name == "pop":
         return _pop(holder, *args)
@@ -57,11 +63,32 @@ def _method(holder: list[Any], name: str, *args: Any) -> Any:
     if name == "reverse":
         return change(holder, ".reverse", part(holder, slice(None, None, -1)))
     (x,) = args
-    equals = found(holder, f".{name}", are_equal_to(holder, x))
+    equals = found(holder, f".{name}", _are_equal_to(holder, x))
     if name == "count":
         return with_kind(value_of(equals.sum(), "i64"), INDEX)
     place = place_in(equals, ValueError(f"list.{name}(x): x not in list"))
-    return place if name == "index" else change(holder, ".remove", without(holder, place, IndexError()))
+    if name == "index":
+        return place
+    after = without(holder, place, IndexError())
+    return change(holder, ".remove", _without_one(holder, place) if after is None else after)
+
+
+def _are_equal_to(holder: list[Any], x: Any) -> TracedArray | None:
+    """Which of the elements are an object or equal it; None if they cannot be compared."""
+    made = are_equal_to(holder, x)
+    if made is not None or front_of(holder) is not None:
+        return made
+    answers = [either(same(y, x), lambda y=y: compare(("Eq",), y, lambda: x)) for y in holder]
+    return as_traced([with_kind(value_of(answer, "bool"), TRUTH) for answer in answers]) if answers else None
+
+
+def _without_one(holder: list[Any], place: Any) -> list[Any] | None:
+    """Lists, dicts and objects but for the one at a place known only at run time; None if they are not alike."""
+    if front_of(holder) is not None:
+        return None
+    pairs = enumerate(pairwise(holder))
+    made = [choose(place > n, lambda x=x: x, lambda y=y: y) for n, (x, y) in pairs]
+    return None if any([type(x) is Unbound for x in made]) else made
 
 
 def _of_ends(holder: list[Any], growth: Growth, name: str, *args: Any) -> Any:
