@@ -190,3 +190,17 @@ def test_is_of_an_array_that_was_read_at_a_traced_place_is_an_error() -> None:
 
     with pytest.raises(UnsupportedError, match=r"whether this array is another one .*\n(.*\n)*hint: compare"):
         pliant.jit(f)(X)
+
+
+def test_a_list_is_changed_by_a_name_after_another_has_let_go_of_it() -> None:
+    def f(x: Any, n: int) -> Any:
+        d = {"b": [x[0], 1.0]}
+        g = d["b"]
+        for _ in range(n):
+            d["b"] = [x[1], d["b"][0] * 0.5]
+            g[0] += 1.0
+        return d["b"][0] + d["b"][1] * 10, g[0], g[1]
+
+    for n in (0, 1, 2, 6):
+        for x in GIVEN:
+            np.testing.assert_allclose(pliant.jit(f, static="n")(x.copy(), n), f(x.copy(), n))

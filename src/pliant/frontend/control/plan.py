@@ -211,6 +211,7 @@ class Heads:
         self.bound: dict[Place, Any] = {}
         self.params: dict[Place, list[Value | None]] = {}
         self.leaves: dict[Place, list[Any]] = {}  # of what is bound, before the step changes it
+        self.before: dict[Place, tuple[Any, list[Any]]] = {}  # structure and leaves of what is there before the loop
         self.made: list[tuple[Place, Any, Any]] = []  # containers and objects in place of others, and what they hold
         self.parts: dict[Storage, list[Value]] = {}  # of arrays whose extents are known only at run time
         self.probes: dict[Storage, Value] = {}  # in place of what nothing may look at
@@ -241,6 +242,7 @@ class Heads:
             if tree is None:
                 continue
             leaves = flatten_like(self.entry[place], tree.structure)
+            self.before[place] = tree.structure, leaves
             made = [self.head(x, k, place) for x, k in zip(leaves, tree.kinds, strict=True)]
             pairs = zip(made, tree.kinds, strict=True)
             self.params[place] = [m.value if isinstance(k, Kind) else None for m, k in pairs]
@@ -272,7 +274,9 @@ class Heads:
 
     def firsts(self, place: Place) -> list[Any]:
         """What these are before the loop."""
-        tree = self.plan.plans.get(place)
+        tree, before = self.plan.plans.get(place), self.before.get(place)
+        if tree is not None and before is not None and before[0] == tree.structure:
+            return before[1]  # a list may be changed in the step, by another name
         return flatten(self.entry[place])[0] if tree is None else flatten_like(self.entry[place], tree.structure)
 
     def allocations(self, place: Place) -> list[Storage]:
