@@ -227,3 +227,20 @@ def members(x: Any) -> Any:
 @pytest.mark.parametrize("f", [enumerated, zipped, backward, by_class, members])
 def test_classes_of_enums_are_gone_over(f: Any):
     np.testing.assert_array_equal(pliant.jit(f)(X), f(X))
+
+
+def of_a_tuple(x: Any, i: Any) -> Any:
+    """An array of a tuple, by an integer argument and by one that data decide."""
+    both = (x, 2 * x)
+    return np.sum(both[i]) + np.sum(both[int(x[0] > 1)])
+
+
+@pytest.mark.parametrize("i", [0, 1])
+def test_derivatives_of_arrays_in_tuples_at_places_known_only_at_run_time(i: int) -> None:
+    x, factor = np.array([2.0, 1.0]), (1.0, 2.0)[i] + 2.0
+    np.testing.assert_allclose(pliant.grad(of_a_tuple)(x, i), [factor, factor])
+    value, tangent = pliant.jvp(lambda x: of_a_tuple(x, i), (x,), (x,))
+    np.testing.assert_allclose((value, tangent), (3 * factor, 3 * factor))
+    batch = np.array([[2.0, 1.0], [0.5, 1.0]])
+    expected = [of_a_tuple(row, i) for row in batch]
+    np.testing.assert_allclose(pliant.vmap(of_a_tuple, in_axes=(0, None))(batch, i), expected)

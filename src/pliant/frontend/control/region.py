@@ -68,9 +68,10 @@ class Place:
         elif self.kind == "rows":
             for row, elements in zip(self.holder, content, strict=False):  # later ones are new, and are as they were
                 row[:] = elements
-        elif self.kind == "whole" and hasattr(self.holder, "clear"):
-            self.holder.clear()
-            getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
+        elif self.kind == "whole":
+            if self.holder is not content:  # as a tuple is
+                self.holder.clear()
+                getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
         elif content is MISSING:
             (drop_attribute if self.kind == "attribute" else _drop_item)(self.holder, self.key)
         elif self.kind == "attribute":
