@@ -36,6 +36,7 @@ from pliant.frontend.control.effects import (
     changes,
     changing,
     changing_method,
+    dict_of,
     only_for_sure,
     put_item,
     set_plainly,
@@ -124,6 +125,8 @@ class Reader(Elements):
             return getattr(holder, name)
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.attribute(one, name))
+        if name == "__dict__" and hasattr(holder, name):
+            dict_of(holder)
         if kind is TracedGenerator:
             return drawing(holder, name, self.trace)
         if kind is Generator or kind is RandomState:

@@ -217,7 +217,7 @@ class _Rewriter(ast.NodeTransformer):
         if name in _OVER_ELEMENTS or one:
             whole = [placed(ast.Constant(True), node)] * 2 if one or name in _WHOLE else []
             node.args = [a if isinstance(a, ast.Starred) else calling("each", a, a, *whole) for a in node.args]
-        if name not in _BUILTINS:
+        if name not in _BUILTINS or (name == "vars" and node.args):
             node.func = calling("callee", node.func, node.func)
         for keyword in node.keywords:
             if keyword.arg is None:

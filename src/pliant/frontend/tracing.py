@@ -213,6 +213,7 @@ class Trace:
     has_nones: bool = False  # whether something may be an object or None; see `control.ornone`
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
+    dicts: dict[int, Any] = field(default_factory=dict[int, Any])  # objects, by the ids of their `__dict__`
     given: list[Any] = field(default_factory=list[Any])  # objects that are arguments, or whose method is traced
     ends: Any = None  # the lists of which only the end is known; see `growing`
     blind: dict[int, int] = field(default_factory=dict[int, int])  # functions without source; see `control.outside`

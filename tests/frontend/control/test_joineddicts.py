@@ -448,3 +448,49 @@ def test_a_dict_that_steps_make_anew_has_the_order_of_their_keys(make: Callable[
     assert pliant.jit(f)(X, n) == f(X, n)
     assert pliant.jit(lambda x: f(x, n))(X) == f(X, n)
     assert pliant.jit(keys)(X, n) == keys(X, n)
+
+
+class Plain:
+    """An object with attributes."""
+
+    def __init__(self) -> None:
+        self.c = 0.0
+
+
+def by_vars(x: Any) -> Any:
+    """An attribute that one branch sets by `vars`."""
+    o = Plain()
+    if x[0] < 1.5:
+        vars(o)["c"] = 1.0
+    else:
+        o.c = x[1]
+    return o.c
+
+
+def by_dict(x: Any) -> Any:
+    """An attribute that one branch sets in the `__dict__` of one of two objects."""
+    o, p = Plain(), Plain()
+    q = o if x[0] > x[1] else p
+    if x[0] > 1.5:
+        q.c = x[1]
+    else:
+        q.__dict__["c"] = 1.0
+    return o.c, p.c, q.c
+
+
+def in_steps(x: Any) -> Any:
+    """An attribute that steps set in both ways."""
+    o = Plain()
+    for i in range(3):
+        if x[i % 2] < 1.5:
+            vars(o)["c"] = o.c + 1.0
+            continue
+        o.c = o.c + x[1]
+    return o.c
+
+
+@pytest.mark.parametrize("program", [by_vars, by_dict, in_steps])
+def test_items_of_what_vars_returns_are_attributes(program: Any) -> None:
+    compiled = pliant.jit(program)
+    for x in ([1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [1.0, 1.0]):
+        np.testing.assert_allclose(compiled(np.array(x)), program(np.array(x)))

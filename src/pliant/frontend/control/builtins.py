@@ -46,7 +46,7 @@ from pliant.frontend.control.comprehension import (
     walk,
 )
 from pliant.frontend.control.deques import made_of
-from pliant.frontend.control.effects import advanced, assign, deleted, put_item, store, undone
+from pliant.frontend.control.effects import advanced, assign, deleted, dict_of, put_item, store, undone
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
@@ -349,6 +349,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     collections.deque: partial(made_of, every_one),
     builtins.setattr: _set,
     builtins.delattr: undone,
+    builtins.vars: dict_of,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,
     np.nditer: NdIter,

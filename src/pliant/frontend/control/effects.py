@@ -71,6 +71,9 @@ def store(value: Any, holder: Any, key: Any) -> None:
             holder[:] = elements
             return
     is_table = _is_table(kind)
+    if is_table and (owner := _owner(holder, key)) is not None:
+        _put_attribute(value, owner, str(key), put_attribute, is_plain=True)
+        return
     if is_table and is_asked(holder, key):
         _put(holder, key, value)
         return
@@ -107,6 +110,21 @@ def _within(holder: Any) -> Any:
     return holder.data if setter in _WRAPPED else holder
 
 
+def dict_of(*holder: Any) -> Any:
+    """`vars`, and `holder.__dict__`: what is put into it is an attribute of the object."""
+    found = cast("Any", vars)(*holder)
+    if is_tracing() and is_of(found, dict):
+        current().outermost.dicts[id(found)] = holder[0]
+    return found
+
+
+def _owner(holder: dict[Any, Any], key: Any) -> Any:
+    """The object of whose `__dict__` a dict is, and that has such an attribute or could have it; None if it is none."""
+    owner = current().outermost.dicts.get(id(holder)) if is_tracing() and type(key) is str else None
+    is_its = owner is not None and owner.__dict__ is holder and key not in slots_of(cast("Any", type(owner)))
+    return owner if is_its else None
+
+
 def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:
     """Write to a dict at a traced key that is one of its keys: each value is the new one, or that from before."""
     if in_loop() and any(k not in holder for k in taken_by_index(key)):  # each step of an unrolled loop knows its key
@@ -141,14 +159,19 @@ def _item(holder: Any, key: Any) -> Place:
 
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
+    is_plain = not isinstance(cast("Any", type(holder)).__setattr__, types.FunctionType)
+    _put_attribute(value, holder, name, setattr, is_plain=is_plain)
+
+
+def _put_attribute(value: Any, holder: Any, name: str, put: Callable[..., None], *, is_plain: bool) -> None:
+    """Set an attribute. is_plain: whether nothing else is changed."""
     kind = cast("Any", type(holder))
     others: list[Same] = []
     if kind is not TracedArray and is_tracing():
-        is_item = not isinstance(kind.__setattr__, types.FunctionType) and name in attributes(holder)
-        others = seen_too(holder, is_item=is_item)
+        others = seen_too(holder, is_item=is_plain and name in attributes(holder))
         if hasattr(holder, "__dict__") or name in slots_of(kind):
             note(place_of("attribute", holder, name))
-    setattr(holder, name, value)
+    put(holder, name, value)
     for other in others:
         before = attributes(other.holder)[name]
         if before is not value:  # an array that is changed in place is each one's already
