@@ -55,6 +55,8 @@ class Storage:
     is_stack: bool = False  # the rows of a list of arrays
     is_copy: bool = False  # in place of an array, of which nobody can say which one it is
     is_head: bool = False  # what a step is given in place of what there is before it
+    copies: Any = None  # what is written when this is; see `control.picked`
+    copy_of: tuple[Any, ...] = ()  # what this is written with
 
     @classmethod
     def holding(cls, trace: Trace, value: Value) -> Storage:
@@ -87,6 +89,12 @@ class Storage:
                 .at(("written here", here()))
                 .needing(*self.causes)
             )
+        self.hold(value)
+        if self.copies is not None:
+            self.copies.follow(self)
+
+    def hold(self, value: Value) -> None:
+        """Replace the content of nothing but this."""
         current().journal.append((self, self.content, self.concrete, self.is_written))
         self.content, self.concrete, self.is_written, self.is_touched = value, None, True, True
         self.version += 1

@@ -24,6 +24,7 @@ from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
 from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.partly import may_be_asked, value_in
+from pliant.frontend.control.picked import is_of_inner, outside, roots
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import CODE, CONTINUE, FELL, MISSING, TRUTH, Signal
@@ -128,6 +129,8 @@ class Exit:
             for leaf in self.leaves(content)[0]:
                 for storage in bases(leaf):
                     self.users[id(storage)] = self.users.get(id(storage), 0) + 1
+                    if is_of_inner(storage, self.region.trace):
+                        share([TracedArray(s) for s in roots(storage)])
         made = [x for content in contents for x in containers(content) if in_region(self.region.born)(x)]
         objects = [id(x) for x in made if not isinstance(x, list | dict | deque) and not is_kept(x)]
         if len(set(objects)) < len(objects):
@@ -171,6 +174,7 @@ class Exit:
         if n is None or type(leaf) is not TracedArray:
             made = self.kept(first, self.leaf(leaf, n, kind))
         elif place in self.plan.copied:
+            self.share(first, leaf)
             return self.kept(first, partial(_array, n, kind_of(leaf), writeable=False))
         elif isinstance(cast("Any", leaf.storage), Either) or place in self.plan.apart:
             made = self.chosen(place, first, head, leaf, n)
@@ -200,6 +204,28 @@ class Exit:
         if is_bound or any([s in self.region.written for s in storages]):
             raise NotInductive("an array that was put into a list is written in a later step")
         share(elements)
+
+    def share(self, *elements: Any) -> None:
+        """NotInductive if the step writes to what names are bound to copies of, and are at the next step."""
+        originals = [s for x in arrays_in(elements) for s in (x.storage, *roots(x.storage))]
+        inner = [s for s in originals if self.region.owns(s) and not is_copied(s)]
+        are_written = inner and any([s.is_touched for s in self.heads.storages()])
+        if are_written or any([s in self.region.written for s in originals]):
+            raise NotInductive("an array that another name is bound to a copy of is written in a later step")
+        share(elements)
+
+    def picked(self, storage: Storage, made: Recipe) -> Recipe:
+        """How to make an array that is written when what it is a copy of is."""
+        remember = outside(storage, self.region.trace, self.slot)
+        if remember is None:
+            return made
+
+        def recipe(results: Values) -> Any:
+            x = made(results)
+            remember(results)(x.storage)
+            return x
+
+        return recipe
 
     def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
         """A name that some steps bind to a new array, by a condition."""
@@ -324,7 +350,8 @@ class Exit:
             return shared
         if self.users[id(storage)] == 1 or is_copied(storage):
             number, own = self.slot(array.value) if n is None else n, kind_of(array)
-            return self.handed.recipe(array, partial(_array, number, own, writeable=not is_copied(storage)))
+            made = partial(_array, number, own, writeable=not is_copied(storage))
+            return self.handed.recipe(array, self.picked(storage, made))
         number = self.slot(storage.value)
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))

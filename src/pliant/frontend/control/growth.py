@@ -25,6 +25,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import in_other_places
 from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, unflatten
+from pliant.frontend.control.picked import note_picked
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
@@ -191,9 +192,7 @@ def item(holder: Any, key: Any) -> Any:
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
-    read = [read_element(_read([*part], key, kind), kind) for part, kind in zip(parts, element.kinds, strict=True)]
-    for x in read:
-        x.storage.causes = (key.value,)
+    read = [_picked([*part], key, kind) for part, kind in zip(parts, element.kinds, strict=True)]
     made = unflatten(element.structure, read)
     if has_objects:
         keep([made, *holder])
@@ -212,9 +211,13 @@ def plainly(holder: Any, key: Any) -> Any:
     return holder[key]
 
 
-def _read(parts: list[Any], key: TracedArray, kind: Kind) -> Value:
+def _picked(parts: list[Any], key: TracedArray, kind: Kind) -> TracedArray:
     """One of the parts; Python's numbers among them are of the dtype of the others, whatever an array would be."""
-    return value_of(as_traced(parts)[key], kind.type.dtype)
+    made = read_element(value_of(as_traced(parts)[key], kind.type.dtype), kind)
+    made.storage.causes = (key.value,)
+    if not (kind.is_scalar or kind.is_weak):
+        note_picked(made.storage, parts, key)
+    return made
 
 
 def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast, final
 
@@ -28,9 +28,11 @@ from pliant.frontend.control.ornone import is_aside, none_or_other
 from pliant.frontend.control.outcomes import contained, content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.perhaps import in_two_orders
+from pliant.frontend.control.picked import Remember, outside, roots
 from pliant.frontend.control.region import Outcome, Place, distinct
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.states import ASKED, words_of
+from pliant.frontend.control.tables import share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.control.words import difference, text_of
@@ -41,6 +43,7 @@ from pliant.frontend.selection import all_listed
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import is_static
+from pliant.ops.bits import logical_not
 from pliant.ops.cond import Cond
 
 PLAIN = (str, bytes, bool, int, float, complex, slice, range, tuple)
@@ -248,7 +251,8 @@ class Join:
         else:
             n, lenses = self.slot(*self.converted(x, y, kind)), ()
         self.partners[id(x.storage)] = self.partners[id(y.storage)] = (x.storage, y.storage, n)
-        return lambda results: TracedArray(self.store((x.storage, y.storage), results[n]), lenses)
+        pair = self.originals(x.storage, 0), self.originals(y.storage, 1)
+        return lambda results: TracedArray(self.store((x.storage, y.storage), n, results, pair), lenses)
 
     def which(self, x: Any, y: Any, recipe: Recipe | Unbound) -> Recipe | Unbound:
         """An array of which it is known which one it is."""
@@ -305,23 +309,42 @@ class Join:
             "copy it in both branches", self.where, (self.condition,),
         )  # fmt: skip
 
-    def store(self, made: tuple[Storage, ...], result: Value) -> Storage:
+    def store(self, made: tuple[Storage, ...], n: int, results: Values, originals: Sequence[Remember]) -> Storage:
         """The allocation that stands for those of the blocks; two of equal content stay two."""
         if made not in self.stores:
             orders = [order_of(TracedArray(s)) for s in made]
-            self.stores[made] = Storage.holding(current(), result)
-            self.stores[made].strides = common_order(orders[0], orders[-1])
+            found = self.stores[made] = Storage.holding(current(), results[n])
+            found.strides = common_order(orders[0], orders[-1])
+            found.writeable, found.causes = all([s.writeable for s in made]), made[0].causes + made[-1].causes
+            for remember in originals:
+                remember(results)(found)
         return self.stores[made]
 
-    def view(self, x: TracedArray, side: int) -> Recipe:
-        """A view that one of the blocks made, outside of it; what the other did not make is zeros."""
+    def originals(self, storage: Storage, side: int) -> Remember:
+        """What remembers what an allocation of a block is a copy of."""
         region = self.sides[side].region
+        remember = outside(storage, region.trace, self.slots_of(side), self.holds(side))
+        if remember is None:
+            share([TracedArray(s) for s in roots(storage)])
+        return remember or (lambda _: lambda _: None)
+
+    def holds(self, side: int) -> Callable[[], Value]:
+        """Whether a block is run."""
+        return lambda: self.condition if side == 0 else logical_not(self.condition)
+
+    def slots_of(self, side: int) -> Callable[[Value], int]:
+        """What makes a value of one of the blocks one of the results, which is zeros if the other is run."""
 
         def slot(value: Value) -> int:
             with self.sides[1 - side].region.inside():
                 zeros = ir.operators.zeros(value.type)
             return self.slot(value, zeros) if side == 0 else self.slot(zeros, value)
 
+        return slot
+
+    def view(self, x: TracedArray, side: int) -> Recipe:
+        """A view that one of the blocks made, outside of it; what the other did not make is zeros."""
+        region, slot = self.sides[side].region, self.slots_of(side)
         lenses = [moved(lens, region.trace.scope.number, slot) for lens in x.lenses]
         base = self.base(x.storage, side, slot)
         return lambda results: TracedArray(base(results), tuple([lens(results) for lens in lenses]))
@@ -334,8 +357,8 @@ class Join:
             one, other = (self.view(x, side) for x in (storage.one, storage.other))
             c = slot(storage.condition)
             return lambda results: Either(current(), results[c], one(results), other(results))
-        n = slot(storage.value)
-        return lambda results: self.store((storage,), results[n])
+        n, originals = slot(storage.value), (self.originals(storage, side),)
+        return lambda results: self.store((storage,), n, results, originals)
 
     # --- all
 
@@ -357,7 +380,7 @@ class Join:
         tables = tables_in_two_orders(self.sides, places)
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
-            storage.write(results[n])
+            storage.hold(results[n])
         for place, recipe in zip(places, recipes, strict=True):
             put(place, recipe(results))
         for table in tables:

@@ -256,11 +256,11 @@ class Heads:
         for storage in self.plan.storages:
             start = storage.value
             self.contents[storage] = start, param(start.type, hint_of(start))
-            storage.write(self.contents[storage][1])
+            storage.hold(self.contents[storage][1])
         for storage in [s for place in self.plan.apart for s in self.allocations(place)]:
             with back_in(storage.trace):
                 self.probes[storage] = param(storage.value.type)
-            storage.write(self.probes[storage])
+            storage.hold(self.probes[storage])
         for growth in self.plan.growths.values():
             growth.enter(self.index, self.plan.length)
         for table in self.plan.tables.values():

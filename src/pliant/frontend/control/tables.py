@@ -25,6 +25,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
 from pliant.frontend.control.objects import LEAF, flatten, is_value, unflatten
+from pliant.frontend.control.picked import roots
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
@@ -174,9 +175,9 @@ def share(elements: Sequence[Any]) -> None:
             hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
         ).at(("here", here()))
     top.lengths.are_unknown |= bool(arrays)  # who writes to them is traced again, without copies
-    for x in arrays:
-        shared.append((x.storage, x.storage.writeable))
-        x.storage.writeable = False
+    for storage in [s for x in arrays for s in (x.storage, *roots(x.storage))]:
+        shared.append((storage, storage.writeable))
+        storage.writeable = False
 
 
 @contextmanager
