@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import pliant
+from tests.frontend.control.flows_found import OR_ELSE
+from tests.frontend.control.laws import assert_derivatives_are_differences, assert_is_pythons, name_of
 
 
 def bound_after(x: Any) -> Any:
@@ -157,3 +159,9 @@ def test_early_returns(f: Callable[[Any], Any], first: float):
     np.testing.assert_allclose(pliant.grad(total)(x), slopes, rtol=1e-6, atol=1e-4)
     rows = np.stack([x, x - 1.0, x + 2.0])
     np.testing.assert_allclose(pliant.vmap(total)(rows), [total(row) for row in rows], rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", OR_ELSE, ids=name_of)
+def test_what_a_loop_or_its_else_returns_is_what_python_returns(f: Callable[..., Any]):
+    assert_is_pythons(f, "llvm")
+    assert_derivatives_are_differences(f)

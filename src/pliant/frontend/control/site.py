@@ -18,7 +18,7 @@ from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import failed_before
-from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, Signal, possible_of, without
+from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, Signal, before_the_end, possible_of, without
 from pliant.frontend.failures import may_be_told
 from pliant.frontend.needs import can_be_known, needing
 
@@ -59,15 +59,15 @@ class Site:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
         if self.is_part:
             return signal
-        after = without(signal, BREAK)
         fell = True if signal is None else signal.is_one_of(FELL)
-        ways = possible_of(signal) - {FELL}
         if self.orelse is None or fell is False:
             settle(self.cells, possible_of(signal), signal)
-            return after
+            return without(signal, BREAK)
         if fell is True:
             settle(self.cells, (FELL,))
             return self.orelse()
+        after = without(before_the_end(signal), BREAK)
+        ways = possible_of(signal) - {FELL}
         return joined(fell, self.fallen(self.orelse), self.going_on(ways, signal, after), self.all_cells)
 
     def step(self, *item: Any) -> Signal | None:
@@ -110,7 +110,8 @@ class Site:
         going = signal.is_one_of(FELL)
         if going is False:
             return self.finished(signal)
-        after = signal if self.is_part else without(signal, BREAK)
+        after = before_the_end(signal)
+        after = after if self.is_part else without(after, BREAK)
         left = self.going_on(signal.possible - {FELL}, signal, after)
         return joined(going, self.fallen(rest), left, self.all_cells)
 
