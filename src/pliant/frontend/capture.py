@@ -46,7 +46,7 @@ from pliant.frontend.control.heaps import HEAPS
 from pliant.frontend.control.iterators import is_called, is_known, plain
 from pliant.frontend.control.keyed import is_traced
 from pliant.frontend.control.ordering import sort_in_place
-from pliant.frontend.control.ornone import presenting
+from pliant.frontend.control.ornone import holder_of_attribute, presenting
 from pliant.frontend.control.perhaps import in_known_order
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
@@ -209,6 +209,7 @@ class Reader(Elements):
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
+        holder = holder_of_attribute(holder, name)
         found: Any = class_attribute(kind_of(holder), name) if is_tracing() else None
         write = found.fset if is_of(found, property) else None
         if is_of(write, types.FunctionType):

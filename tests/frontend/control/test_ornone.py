@@ -14,6 +14,7 @@ import pytest
 import pliant
 from pliant.errors import PliantError
 from tests.frontend.control.flows_equal_nones import EQUAL_NONES
+from tests.frontend.control.flows_found import OR_NONE
 from tests.frontend.control.flows_narrowed import NARROWED
 from tests.frontend.control.flows_nones import NONES
 from tests.frontend.control.laws import (
@@ -24,7 +25,7 @@ from tests.frontend.control.laws import (
     name_of,
 )
 
-FLOWS = (*NONES, *NARROWED, *EQUAL_NONES)
+FLOWS = (*NONES, *NARROWED, *EQUAL_NONES, *OR_NONE)
 
 
 @pytest.mark.parametrize("backend", ["reference", "llvm"])

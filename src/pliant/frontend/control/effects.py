@@ -20,7 +20,7 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
-from pliant.frontend.control.ornone import place_or_error
+from pliant.frontend.control.ornone import holder_of_attribute, holder_of_item, place_or_error, updated_operand
 from pliant.frontend.control.perhaps import ASKING, all_overwritten, in_known_order, overwritten
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
@@ -48,7 +48,7 @@ _WRAPPED: Final[Any] = (UserDict.__setitem__, UserList.__setitem__)  # type: ign
 
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
-    holder = _within(holder)
+    holder = _within(holder_of_item(holder))
     kind = cast("Any", type(holder))
     method = special(holder, "__setitem__")
     if method is not None:
@@ -159,6 +159,7 @@ def _item(holder: Any, key: Any) -> Place:
 
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
+    holder = holder_of_attribute(holder, name)
     is_plain = not isinstance(cast("Any", type(holder)).__setattr__, types.FunctionType)
     _put_attribute(value, holder, name, setattr, is_plain=is_plain)
 
@@ -194,6 +195,7 @@ def changing(holder: Any, name: str) -> None:
 
 def deleted(holder: Any, key: Any) -> None:
     """`del holder[key]`."""
+    holder = holder_of_item(holder, "delitem")
     changing(holder, "pop")
     if type(holder) is list and is_tracing():
         lists.remove(cast("list[Any]", holder), key)
@@ -203,6 +205,7 @@ def deleted(holder: Any, key: Any) -> None:
 
 def undone(holder: Any, name: str) -> None:
     """`del holder.name`."""
+    holder = holder_of_attribute(holder, name)
     if is_tracing() and hasattr(holder, "__dict__"):
         seen_too(holder, is_item=False)
         note(place_of("attribute", holder, name))
@@ -277,6 +280,7 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 
 def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like."""
+    x = updated_operand(name, x, y)
     if is_of(x, CONTAINERS):
         changing(x, "update")
         in_known_order(y)

@@ -127,6 +127,23 @@ def place_or_error(key: Any) -> Any:
     return present(key, TypeError("list indices must be integers or slices, not NoneType"))
 
 
+def holder_of_item(holder: Any, name: str = "setitem") -> Any:
+    """What an item is put into or taken out of, which may be None; name: the method that does."""
+    return present(holder, TypeError(f"'NoneType' object {_ITEMS[name]}"))
+
+
+def holder_of_attribute(holder: Any, name: str) -> Any:
+    """What an attribute is set or deleted of, which may be None."""
+    if type(holder) is not OrNone:
+        return holder
+    return present(holder, AttributeError(f"'NoneType' object has no attribute {name!r}", name=name))
+
+
+def updated_operand(name: str, x: Any, y: Any) -> Any:
+    """What `x op= y` changes, which may be None. name: of the method."""
+    return _operand(x, y, f"{_OPERATORS[name.removeprefix('i')]}=", is_left=True) if type(x) is OrNone else x
+
+
 def presenting(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of another library, which would take what may be None for an object of a class of ours."""
 
