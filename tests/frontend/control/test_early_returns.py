@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnsupportedError
 from tests.frontend.control.flows_found import OR_ELSE
+from tests.frontend.control.flows_left import LEFT_EARLY
 from tests.frontend.control.laws import assert_derivatives_are_differences, assert_is_pythons, name_of
 
 
@@ -165,3 +167,34 @@ def test_early_returns(f: Callable[[Any], Any], first: float):
 def test_what_a_loop_or_its_else_returns_is_what_python_returns(f: Callable[..., Any]):
     assert_is_pythons(f, "llvm")
     assert_derivatives_are_differences(f)
+
+
+@pytest.mark.parametrize("f", LEFT_EARLY, ids=name_of)
+def test_the_end_of_a_block_changes_what_was_returned_from_inside(f: Callable[..., Any]):
+    assert_is_pythons(f, "llvm")
+    assert_derivatives_are_differences(f)
+
+
+@pytest.mark.parametrize("f", LEFT_EARLY, ids=name_of)
+@pytest.mark.usefixtures("for_all_data")
+def test_it_does_so_whatever_data_decide(f: Callable[..., Any]):
+    assert_is_pythons(f, "reference")
+
+
+def longer(x: Any) -> Any:
+    first, second = [x[0]], [x[1]]
+    try:
+        if x[0] > 0:
+            return first
+        if x[1] > 0:
+            return second
+    finally:
+        first.append(x[2])
+    return first
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_a_list_is_not_changed_that_may_be_the_returned_one():
+    match = "a list is changed that may be the one that the returned value holds, by a condition"
+    with pytest.raises(UnsupportedError, match=match):
+        pliant.jit(longer)(np.ones(3))

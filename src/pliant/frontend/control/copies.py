@@ -23,6 +23,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.objects import containers, is_own
 from pliant.frontend.control.ornone import OrNone
+from pliant.frontend.control.signals import LEFT, Signal
 from pliant.frontend.convert import value_of
 from pliant.frontend.records import is_users
 from pliant.frontend.tracing import Trace, current
@@ -187,22 +188,23 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     found, scopes, seen = _ways(holder)[0], scopes_of(current()), [*_visible()]
     objects = [x for x, _ in found.values() if not isinstance(x, list | dict | deque)]
     visible = {id(x): "a name outside" for x in objects if not is_own(x)}
-    visible |= {
-        id(x): repr(name) if name.isidentifier() else name
-        for name, x in seen
-        if id(x) in found and found[id(x)][0] is x
-    }
+    visible |= {id(x): _text_of(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []
     for head in [heads[n] for n in found if n in heads]:
         head.is_changed = True
         if name := next((name for name, y in seen if y is head.first and name not in head.names), ""):
-            raise _changed(holder, repr(name) if name.isidentifier() else name, ())
+            raise _changed(holder, _text_of(name), ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
         if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
             raise _changed(holder, name, ways)
         others.append(Same(x, _any_of(ways), holds=True))
     return others
+
+
+def _text_of(name: str) -> str:
+    """A name as the user knows it."""
+    return "the returned value" if name == LEFT else repr(name) if name.isidentifier() else name
 
 
 def _changed(holder: Any, name: str, ways: Sequence[Way]) -> UnsupportedError:
@@ -261,7 +263,7 @@ def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
     while todo:
         x = todo.pop()
         kind = cast("Any", type(x))
-        is_object = kind is OrNone or is_users(kind) or is_plain(kind)
+        is_object = kind in (OrNone, Signal) or is_users(kind) or is_plain(kind)
         is_iterator = not is_object and (issubclass(kind, Iterator) or kind.__module__ in ITERATORS)
         if id(x) in seen or not (is_object or is_iterator or issubclass(kind, list | tuple | dict | deque)):
             continue

@@ -439,6 +439,11 @@ class Join:
         """An object that only one of the blocks made, and that is used only if that one was run."""
         if x is MISSING:
             return lambda _: MISSING
+        if self.is_as_before(x, side):
+            return partial(_same, x)
+        if type(x) is tuple:
+            parts = [self.lone(part, side) for part in cast("tuple[Any, ...]", x)]
+            return lambda results: tuple([part(results) for part in parts])
         leaves, structure = flattened(self.sides[side], x, in_region(self.sides[side].region.born))
         is_filled = type(x) is list and any([type(a) is Front for a in leaves])
         other: Any = [] if is_filled else unflatten(structure, [self.absent(a, side) for a in leaves])

@@ -22,6 +22,7 @@ from pliant.frontend.control.expressions import ITEM, Expressions
 from pliant.frontend.control.live import Live, lets_exceptions_pass
 from pliant.frontend.control.lone import lone
 from pliant.frontend.control.names import Function, Loop
+from pliant.frontend.control.signals import LEFT
 from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
     asking,
@@ -52,7 +53,6 @@ RUNTIME: Final = (
 
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
-LEFT: Final = "__pliant_left__"  # the signal of the body of a `try` or `with`, while its other parts have theirs
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 _OF_OBJECTS: Final = ("vars", "dir")  # which look at the names of a function only if nothing is given to them
 

@@ -20,6 +20,8 @@ CONTINUE: Final = 1
 BREAK: Final = 2
 RETURN: Final = 3
 CODE: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
+LEFT: Final = "__pliant_left__"
+"""The name of the signal of the body of a `try` or `with`, while its other parts have theirs."""
 TRUTH: Final = Kind(Type("bool"), is_scalar=True, is_weak=True)
 
 
