@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose
 
 import pliant
 from pliant.errors import UnsupportedError
+from tests.frontend.control.flows_closures import CLOSURES
+from tests.frontend.control.laws import assert_derivatives_are_differences, assert_is_pythons, name_of
 
 X = np.array([1.0, 2.0])
 
@@ -297,3 +299,15 @@ def test_code_without_a_module(monkeypatch: pytest.MonkeyPatch):
     exec(compile(source, "<given>", "exec"), names)
     for c in (1.0, -1.0):
         assert_allclose(pliant.jit(names["f"])(X, c), names["f"](X, c))
+
+
+@pytest.mark.parametrize("f", CLOSURES, ids=name_of)
+def test_what_functions_hold_is_changed_by_the_one_that_is_chosen(f: Any):
+    assert_is_pythons(f, "llvm")
+    assert_derivatives_are_differences(f)
+
+
+@pytest.mark.parametrize("f", CLOSURES, ids=name_of)
+@pytest.mark.usefixtures("for_all_data")
+def test_it_is_changed_so_whatever_data_decide(f: Any):
+    assert_is_pythons(f, "reference")

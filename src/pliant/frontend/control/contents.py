@@ -23,6 +23,11 @@ def traced_contents(x: Any, depth: int = DEPTH) -> Iterator[tuple[Place | None, 
             yield from traced_contents(content, depth - 1)
 
 
+def contents(x: Any) -> list[Any]:
+    """What a function or an object holds."""
+    return [held for _, held in _contents(x)]
+
+
 def _contents(x: Any) -> list[tuple[Place | None, Any]]:
     match x:
         case FunctionType():

@@ -12,18 +12,19 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
-from types import FunctionType, GeneratorType
+from functools import partial, reduce
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
 from pliant.core.data import mutable
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.attributes import attributes
+from pliant.frontend.control.contents import contents
 from pliant.frontend.control.objects import containers, is_own
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.signals import LEFT, Signal
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.records import is_users
 from pliant.frontend.tracing import Trace, current
@@ -41,6 +42,9 @@ HOLDING: Final = {
 """By what name functions of modules hold what they go over, or hand to functions of Python's."""
 OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 """The modules that call the function that is traced."""
+FUNCTIONS: Final = (FunctionType, MethodType, partial)
+HOLDERS: Final = (*FUNCTIONS, OrNone, Signal, Unbound)
+"""Classes of what is no container of the user's, and holds some."""
 
 
 class Same(NamedTuple):
@@ -251,7 +255,7 @@ def _visible() -> Iterator[tuple[str, Any]]:
         module, names = str(frame.f_globals.get("__name__")), frame.f_locals  # code that is executed may have none
         if module.startswith("pliant."):
             names = {"a loop or a call": names[HOLDING[module]]} if HOLDING.get(module) in names else {}
-        for name, held in names.items():
+        for name, held in sorted(names.items(), key=lambda item: type(item[1]) in FUNCTIONS):  # which hold names, too
             for x in _all_held(held, seen):
                 yield name, x
         frame = frame.f_back
@@ -263,7 +267,7 @@ def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
     while todo:
         x = todo.pop()
         kind = cast("Any", type(x))
-        is_object = kind in (OrNone, Signal) or is_users(kind) or is_plain(kind)
+        is_object = kind in HOLDERS or is_users(kind) or is_plain(kind)
         is_iterator = not is_object and (issubclass(kind, Iterator) or kind.__module__ in ITERATORS)
         if id(x) in seen or not (is_object or is_iterator or issubclass(kind, list | tuple | dict | deque)):
             continue
@@ -272,7 +276,14 @@ def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
             todo += _to_come(x)
             continue
         yield x
-        todo += attributes(x).values() if is_object else x.values() if issubclass(kind, dict) else x
+        todo += _held_by(x) if is_object else x.values() if issubclass(kind, dict) else x
+
+
+def _held_by(x: Any) -> list[Any]:
+    """What a function or an object holds, or the functions are that may be called by one name."""
+    if type(x) is not Unbound:
+        return contents(x)
+    return [part for part in (x.choice or ())[1:] if type(part) in (*FUNCTIONS, Unbound)]
 
 
 def _to_come(iterator: Any) -> list[Any]:
