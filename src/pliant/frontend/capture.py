@@ -27,6 +27,7 @@ from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.classes import class_of
+from pliant.frontend.control.copies import related
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.each import of_each, operated
 from pliant.frontend.control.effects import (
@@ -217,7 +218,8 @@ class Reader(Elements):
         elif (put := descriptor_method(found, "__set__")) is not None:
             instrument(put, self.trace)(found, holder, value)
         else:
-            inherit(holder, name, self.attribute)
+            for x in (holder, *(related(holder) if is_tracing() else ())):
+                inherit(x, name, self.attribute)
             CALLS["assign"](value, holder, name)
 
     def known(self, value: Any, owner: Any, name: Any) -> Any:

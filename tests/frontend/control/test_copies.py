@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 import pliant
 from pliant.errors import UnsupportedError
 from tests.frontend.control.flows_closures import CLOSURES
+from tests.frontend.control.flows_inherited import INHERITED
 from tests.frontend.control.laws import assert_derivatives_are_differences, assert_is_pythons, name_of
 
 X = np.array([1.0, 2.0])
@@ -310,4 +311,16 @@ def test_what_functions_hold_is_changed_by_the_one_that_is_chosen(f: Any):
 @pytest.mark.parametrize("f", CLOSURES, ids=name_of)
 @pytest.mark.usefixtures("for_all_data")
 def test_it_is_changed_so_whatever_data_decide(f: Any):
+    assert_is_pythons(f, "reference")
+
+
+@pytest.mark.parametrize("f", INHERITED, ids=name_of)
+def test_what_objects_have_of_their_class_is_set_of_one_of_them(f: Any):
+    assert_is_pythons(f, "llvm")
+    assert_derivatives_are_differences(f)
+
+
+@pytest.mark.parametrize("f", INHERITED, ids=name_of)
+@pytest.mark.usefixtures("for_all_data")
+def test_it_is_set_so_whatever_data_decide(f: Any):
     assert_is_pythons(f, "reference")
