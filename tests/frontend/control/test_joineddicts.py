@@ -494,3 +494,34 @@ def test_items_of_what_vars_returns_are_attributes(program: Any) -> None:
     compiled = pliant.jit(program)
     for x in ([1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [1.0, 1.0]):
         np.testing.assert_allclose(compiled(np.array(x)), program(np.array(x)))
+
+
+def bound_in_the_last_else(x: Any) -> Any:
+    d = {"c": 1.0, "b": 5.0, "a": x[1]}
+    if x[2] > 0:
+        pass
+    elif x[0] > 0:
+        pass
+    else:
+        d = {"a": x[0], "b": x[1], "c": x[2]}
+    return d
+
+
+def bound_in_an_if_inside(x: Any) -> Any:
+    d = {"c": 1.0, "b": 5.0, "a": x[1]}
+    if x[2] <= 0 and x[1] > 0:
+        if x[0] <= 0:
+            d = {"a": x[0], "b": x[1], "c": x[2]}
+        else:
+            del d["b"]
+            d["b"] = 3.0
+    return d
+
+
+@pytest.mark.parametrize("make", [bound_in_the_last_else, bound_in_an_if_inside])
+@pytest.mark.parametrize("x", [[1.0, 2.0, 3.0], [1.0, 2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, 2.0, 3.0]])
+def test_branches_inside_of_others_decide_the_order_of_the_keys(make: Callable[[Any], Any], x: list[float]):
+    got = pliant.jit(make)(np.array(x))
+    assert [*got.items()] == [*make(np.array(x)).items()]
+    names = pliant.jit(lambda x: [*make(x)])(np.array(x))
+    assert names == [*make(np.array(x))]

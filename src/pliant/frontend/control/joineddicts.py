@@ -45,8 +45,8 @@ def orders_of(sides: Sequence[Outcome], trees: Sequence[Any]) -> list[bool]:
     found: list[list[Any]] = []
     for side, tree in zip(sides, trees, strict=True):
         with side.shown():
-            found.append([(x, [*x] if isinstance(x, dict) else None) for x in containers(tree)])
-    return [ones != twos or has_two_orders(a) or has_two_orders(b) for (a, ones), (b, twos) in zip(*found, strict=True)]
+            found.append([([*x] if isinstance(x, dict) else None, has_two_orders(x)) for x in containers(tree)])
+    return [ones != twos or a or b for (ones, a), (twos, b) in zip(*found, strict=True)]
 
 
 def note_orders(made: Any, condition: Value, orders: list[bool]) -> None:

@@ -342,9 +342,12 @@ class Outcome:
 
     @contextmanager
     def shown(self) -> Generator[None]:
-        """With items, attributes and containers as the block left them."""
+        """With items, attributes and containers as the block left them, and what it left open of their orders."""
         changed = distinct([p for p in self.contents if p.kind != "name"])
         before = [(p, p.get()) for p in changed]
+        orders = self.region.trace.outermost.orders
+        known = dict(orders)
+        orders.update({id(order[0]): order for order in self.region.orders})
         try:
             for place in changed:
                 place.set(self.contents[place])
@@ -352,6 +355,8 @@ class Outcome:
         finally:
             for place, content in reversed(before):
                 place.set(content)
+            orders.clear()
+            orders.update(known)
 
 
 def changes(block: Callable[[], Any]) -> bool:
