@@ -498,9 +498,7 @@ def test_items_of_what_vars_returns_are_attributes(program: Any) -> None:
 
 def bound_in_the_last_else(x: Any) -> Any:
     d = {"c": 1.0, "b": 5.0, "a": x[1]}
-    if x[2] > 0:
-        pass
-    elif x[0] > 0:
+    if x[2] > 0 or x[0] > 0:
         pass
     else:
         d = {"a": x[0], "b": x[1], "c": x[2]}
