@@ -97,3 +97,40 @@ def test_where_the_place_cannot_be_known_that_is_an_error() -> None:
         UnsupportedError, match=r"\.append changes a list that was read at a place(?s:.*)rows\[k\]\[i\]"
     ):
         pliant.jit(f)(np.eye(2)[0])
+
+
+def held_twice(x: Any, i: Any) -> Any:
+    rows = [[x[0]], [x[1]], [x[2]]]
+    rows[0] = rows[i]
+    rows[1] = [9.0]
+    rows[0][0] = 7.0
+    return rows[0][0], rows[1][0], rows[2][0]
+
+
+def let_go_of(x: Any, i: Any) -> Any:
+    rows = [[x[0]], [x[1]], [x[2]]]
+    row = rows[i]
+    row[0] = 3.0
+    rows[1] = [8.0]
+    return row[0], row[i - i], rows[1][0], rows[i][0]
+
+
+def written_after(x: Any, i: Any) -> Any:
+    rows = [[x[0], 1.0], [x[1], 2.0], [x[2], 3.0]]
+    row = rows[i]
+    rows[1] = [8.0, 9.0]
+    row[i - i] = 3.0
+    return row[0], rows[1][0], rows[i][0]
+
+
+@pytest.mark.parametrize("i", [0, 1, 2])
+@pytest.mark.parametrize("f", [held_twice, let_go_of, written_after])
+def test_a_row_is_the_one_that_was_read_whatever_is_in_its_place_now(f: Any, i: int):
+    x = np.array([1.0, 2.0, 4.0])
+    assert pliant.jit(f)(x, i) == f(x, i)
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_a_row_is_not_written_where_there_may_be_another_one():
+    with pytest.raises(UnsupportedError, match="a list is written that was read at a place known only at run time"):
+        pliant.jit(lambda x: written_after(x, np.argmax(x)))(np.array([1.0, 2.0, 4.0]))

@@ -6,6 +6,7 @@ dp[i][j] = dp[i - 1][k] + 1           `dp[i]` is a list of the elements of a row
 
 from __future__ import annotations
 
+import operator
 from typing import Any, cast, final
 
 from pliant.core.data import frozen
@@ -34,16 +35,19 @@ class Row:
     index: Any
     members: tuple[list[Any], ...]
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the list of lists still has the members that it had."""
+        return len(self.members) == len(self.lists) and all(map(operator.is_, self.members, self.lists))
+
     def refused(self, name: str) -> UnsupportedError:
         """The error of a method that changes it: the one in the list of lists would stay as it was."""
-        return (
-            UnsupportedError(
-                f".{name} changes a list that was read at a place which is known only at run time",
-                hint="write its elements, rows[k][i] = x; or pass the place as a Python integer",
-            )
-            .at(("here", here()))
-            .needing(value_of(self.index))
-        )
+        what = f".{name} changes a list that was read at a place which is known only at run time"
+        return self.needing_place(what, "write its elements, rows[k][i] = x; or pass the place as a Python integer")
+
+    def needing_place(self, what: str, hint: str) -> UnsupportedError:
+        """An error that there would not be if the place was known."""
+        return UnsupportedError(what, hint=hint).at(("here", here())).needing(value_of(self.index))
 
 
 def item(holder: Any, key: Any) -> Any:
@@ -92,6 +96,10 @@ def row_of(elements: Any) -> Row | None:
 
 def element(row: Row, index: Any) -> Any:
     """`row[index]`."""
+    if not row.is_there:
+        elements = [*row.elements]
+        made = lists.item(elements, index)
+        return plain_item(elements, index) if made is None else made
     kind = grid_kind(row.lists)
     assert kind is not None
     return with_kind(fresh(held(row.lists, kind), is_array=True)[row.index, index].value, kind)
@@ -99,6 +107,11 @@ def element(row: Row, index: Any) -> Any:
 
 def write(row: Row, index: Any, x: Any) -> bool:
     """`row[index] = x`, in the lists that it is a row of; whether x is a number like theirs."""
+    if not row.is_there:
+        what = (
+            "a list is written that was read at a place known only at run time, of lists that have others in places now"
+        )
+        raise row.needing_place(what, "write to it before: row = rows[k], row[i] = x, and then rows[j] = other")
     kind = nested_kind(row.lists, [[x]])
     if kind is None:
         return False
