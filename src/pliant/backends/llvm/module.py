@@ -50,7 +50,7 @@ class Module:
         self.written: dict[str, tuple[str, str]] = {}  # functions of the second module: declaration and text
         self.domain = ""
         self.around = 0  # while loops around what is written: see `written_out` of the emitter
-        self.alternating = 0  # loops around what is written after whose steps memory changes roles
+        self.alternating = False  # whether what is written is in a loop after whose steps memory changes roles
         self.repeated = 0  # lines that will be there more than once, as loops are unrolled
 
     def is_narrow(self, steps: Sequence[Step]) -> bool:

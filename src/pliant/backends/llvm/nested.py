@@ -7,8 +7,7 @@ address it has from then on. The functions are inlined, and LLVM keeps small car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
 from pliant.backends.llvm.emit import UNROLLED, Emitter
@@ -132,6 +131,20 @@ class Carries:
         moving = step.roles.results if step.roles else ()
         self.moving = [(p, r, a) for n in moving for p, r, a in pairs if r == n]
 
+    def part(self, segment: EmitSegment) -> Part:
+        """The program of a step, after which memory may change roles.
+
+        What one step writes the next one reads then, though nothing that a step touches overlaps. LLVM takes metadata
+        that say so to hold between steps, too, unless it is told where they begin, and finds the memory at a new
+        address.
+        """
+        e, step = self.e, self.step
+        before = e.module.alternating
+        e.module.alternating = before or step.roles is not None
+        made = Part(e, self.body, name_of(e), segment, e.base(step.scratch))
+        e.module.alternating = before
+        return made
+
     def begin(self, part: Part) -> None:
         """Bring the first values to where the first step expects them, if they are operands."""
         e, step = self.e, self.step
@@ -201,8 +214,7 @@ class Carries:
 def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     """A counted loop."""
     carries = Carries(e, step, [(c, r, c - 1) for c, r in op.carries])
-    with alternating(e, step):
-        part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
+    part = carries.part(segment)
     index = e.alloca("i64")
     part.put(part.param(0), index)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
@@ -254,21 +266,8 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     carries.end(part, known=count is None)
 
 
-@contextmanager
-def alternating(e: Emitter, step: Run) -> Generator[None]:
-    """What is written inside are the steps of a loop, after each of which memory may change roles.
-
-    What one step writes the next one reads then, though nothing that a step touches overlaps. LLVM takes metadata that
-    say so to hold between steps, too, unless it is told where they begin, and finds the memory at a new address.
-    """
-    count = int(step.roles is not None)
-    e.module.alternating += count
-    yield
-    e.module.alternating -= count
-
-
 def anew(e: Emitter, address: str) -> str:
-    """An address of memory that changes roles, for the step at hand: see `alternating`."""
+    """An address of memory that changes roles, for the step at hand: see `Carries.part`."""
     e.module.declared[ANEW] = f"declare ptr @{ANEW}(ptr)"
     return e.op(f"call ptr @{ANEW}(ptr {address})")
 
@@ -321,8 +320,7 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
     test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     e.module.around += 1
-    with alternating(e, step):
-        body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
+    body = carries.part(segment)
     e.module.around -= 1
     flag = e.alloca("i8")
     test.put(test.result(0), flag)

@@ -18,7 +18,6 @@ from pliant.backends.llvm.nested import (
     Part,
     and_fine,
     emit_while,
-    name_of,
     repeat,
     tapes_at,
     unless_failed,
@@ -127,7 +126,7 @@ def emit_rewind(e: Emitter, step: Run, op: Rewind, segment: EmitSegment) -> None
     e.begin_step([])
     e.can_fail = False
     carries = Carries(e, step, [(p, r, p - op.saved + 1) for p, r in op.carries])
-    part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
+    part = carries.part(segment)
     starts, width = row_of(step.parts[0].params[: op.saved])
     for n in range(op.saved, len(step.parts[0].params)):
         part.put(part.param(n), e.base(step.args[n - op.saved + 1]))
