@@ -260,8 +260,9 @@ def jacobian(
     name = "hessian" if is_hessian else "jacobian"
     active = activate(f, args, kwargs, argnums, name)
     closed = active.closed
-    returned = unflatten(closed.structure, list(closed.leaves))
-    leaves, structure = flatten(_parted(f, returned, name)[0]) if has_aux else (closed.leaves, closed.structure)
+    leaves, structure = closed.leaves, closed.structure
+    if has_aux:
+        leaves, structure = flatten(_parted(f, unflatten(structure, list(leaves)), name)[0])
     count = sum(map(is_traced, leaves))
     if not count:
         raise DifferentiationError(

@@ -99,14 +99,14 @@ def _named(code: types.CodeType, name: str, qualname: str, outer: str) -> types.
     """A code under a name, and what is in it as of the function `outer`: the blocks in it under its name, functions and
     classes under their own."""
 
-    def own(qualname: str) -> str:
+    def inside(qualname: str) -> str:
         return _INSIDE.sub(f"{outer}.", qualname) if qualname.startswith(_OUTER) else qualname
 
     def named(part: Any) -> Any:
         if not isinstance(part, types.CodeType):
-            return own(part) if isinstance(part, str) else part
+            return inside(part) if isinstance(part, str) else part
         is_block = part.co_name.startswith(BLOCK) or THUNK in part.co_varnames
-        return _named(part, *((name, qualname) if is_block else (part.co_name, own(part.co_qualname))), outer)
+        return _named(part, *((name, qualname) if is_block else (part.co_name, inside(part.co_qualname))), outer)
 
     return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(map(named, code.co_consts)))
 
@@ -161,9 +161,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         """A class: its body does not ask `TracedGlobals` for names as a function in it does."""
         made = bound(node.body)
-        for part in own(node.body):
-            is_own = isinstance(part, ast.Name) and (part.id in made or part.id.startswith("__"))
-            if isinstance(part, ast.Name) and not is_own and not hasattr(part, "is_inner"):
+        names = [part for part in own(node.body) if isinstance(part, ast.Name) and not hasattr(part, "is_inner")]
+        for part in names:
+            if part.id not in made and not part.id.startswith("__"):
                 part.is_of_class = True  # type: ignore[attr-defined]
         self.generic_visit(node)
         return node

@@ -302,25 +302,13 @@ def test_code_without_a_module(monkeypatch: pytest.MonkeyPatch):
         assert_allclose(pliant.jit(names["f"])(X, c), names["f"](X, c))
 
 
-@pytest.mark.parametrize("f", CLOSURES, ids=name_of)
-def test_what_functions_hold_is_changed_by_the_one_that_is_chosen(f: Any):
+@pytest.mark.parametrize("f", [*CLOSURES, *INHERITED], ids=name_of)
+def test_what_functions_hold_and_objects_have_of_their_class_is_changed_of_the_one_that_is_chosen(f: Any):
     assert_is_pythons(f, "llvm")
     assert_derivatives_are_differences(f)
 
 
-@pytest.mark.parametrize("f", CLOSURES, ids=name_of)
+@pytest.mark.parametrize("f", [*CLOSURES, *INHERITED], ids=name_of)
 @pytest.mark.usefixtures("for_all_data")
 def test_it_is_changed_so_whatever_data_decide(f: Any):
-    assert_is_pythons(f, "reference")
-
-
-@pytest.mark.parametrize("f", INHERITED, ids=name_of)
-def test_what_objects_have_of_their_class_is_set_of_one_of_them(f: Any):
-    assert_is_pythons(f, "llvm")
-    assert_derivatives_are_differences(f)
-
-
-@pytest.mark.parametrize("f", INHERITED, ids=name_of)
-@pytest.mark.usefixtures("for_all_data")
-def test_it_is_set_so_whatever_data_decide(f: Any):
     assert_is_pythons(f, "reference")

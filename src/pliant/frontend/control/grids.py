@@ -97,9 +97,7 @@ def row_of(elements: Any) -> Row | None:
 def element(row: Row, index: Any) -> Any:
     """`row[index]`."""
     if not row.is_there:
-        elements = [*row.elements]
-        made = lists.item(elements, index)
-        return plain_item(elements, index) if made is None else made
+        return item([*row.elements], index)
     kind = grid_kind(row.lists)
     assert kind is not None
     return with_kind(fresh(held(row.lists, kind), is_array=True)[row.index, index].value, kind)
@@ -108,10 +106,10 @@ def element(row: Row, index: Any) -> Any:
 def write(row: Row, index: Any, x: Any) -> bool:
     """`row[index] = x`, in the lists that it is a row of; whether x is a number like theirs."""
     if not row.is_there:
-        what = (
-            "a list is written that was read at a place known only at run time, of lists that have others in places now"
+        raise row.needing_place(
+            "a list is written that was read at a place known only at run time, where there may be another one now",
+            "write to it before: row = rows[k]; row[i] = x; rows[j] = other",
         )
-        raise row.needing_place(what, "write to it before: row = rows[k], row[i] = x, and then rows[j] = other")
     kind = nested_kind(row.lists, [[x]])
     if kind is None:
         return False

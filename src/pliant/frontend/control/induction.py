@@ -25,6 +25,7 @@ from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.joineddicts import in_other_order
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
+from pliant.frontend.control.origins import AGAIN
 from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
@@ -213,7 +214,7 @@ class Round:
         trees = [place.get() for place in self.plan.plans]
         trees += [x for growth in self.plan.growths.values() for x in growth.added() or ()]
         if any_same([x for tree in trees for x in containers(tree)]):
-            raise NotInductive("two names are bound to a list or an object that changes")
+            raise NotInductive(AGAIN)
 
     def forget(self, place: Place) -> None:
         """What a name is bound to is another list or object at each step from now on: what is known of those that it

@@ -25,7 +25,7 @@ from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.ornone import is_aside, none_or_other
-from pliant.frontend.control.outcomes import contained, content, flattened, is_over, put
+from pliant.frontend.control.outcomes import as_left, content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.perhaps import in_two_orders
 from pliant.frontend.control.picked import Remember, outside, roots
@@ -113,7 +113,7 @@ class Join:
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
         is_leaf = structure.is_leaf()
         orders = [] if is_leaf else orders_of(self.sides, (a, b))
-        trees: list[list[Any]] = [[], []] if is_leaf else contained(self.sides, (a, b), tuples=True)
+        trees: list[list[Any]] = [[], []] if is_leaf else as_left(self.sides, (a, b), _held)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
         if failed is not None:
@@ -468,6 +468,11 @@ class Join:
             with self.sides[1 - side].region.inside():
                 made = self.zeros[x.storage] = with_kind(ir.operators.zeros(whole.type), kind_of(whole)).storage
         return TracedArray(made, x.lenses)
+
+
+def _held(tree: Any) -> list[Any]:
+    """The lists, dicts and objects of a tree, and the tuples."""
+    return [*containers(tree, tuples=True)]
 
 
 def _same(x: Any, _: Values) -> Any:

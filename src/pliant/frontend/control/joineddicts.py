@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 from pliant.core.ir import Value, Values
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers
+from pliant.frontend.control.outcomes import as_left
 from pliant.frontend.control.perhaps import has_two_orders, in_two_orders
 from pliant.frontend.control.region import Outcome, Place
 from pliant.frontend.control.signals import MISSING
@@ -42,10 +43,11 @@ def dict_of_two(join: Joins, contents: Sequence[Any], place: Place) -> Recipe | 
 
 def orders_of(sides: Sequence[Outcome], trees: Sequence[Any]) -> list[bool]:
     """Of which containers of what is one of two objects it depends on that in which order they have their keys."""
-    found: list[list[Any]] = []
-    for side, tree in zip(sides, trees, strict=True):
-        with side.shown():
-            found.append([([*x] if isinstance(x, dict) else None, has_two_orders(x)) for x in containers(tree)])
+
+    def keys(tree: Any) -> list[tuple[Any, bool]]:
+        return [([*x] if isinstance(x, dict) else None, has_two_orders(x)) for x in containers(tree)]
+
+    found = as_left(sides, trees, keys)
     return [ones != twos or a or b for (ones, a), (twos, b) in zip(*found, strict=True)]
 
 

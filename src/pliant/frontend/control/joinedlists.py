@@ -9,6 +9,7 @@ from pliant.core.ir import Value, Values
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.fronts import Form
 from pliant.frontend.control.moved import Recipe
+from pliant.frontend.control.outcomes import as_left
 from pliant.frontend.control.region import Outcome, Place, born
 from pliant.frontend.control.tables import Table, are_rows, like, nested, share
 
@@ -58,11 +59,7 @@ def one_of_two(join: Slots, a: Any, b: Any) -> Recipe | None:
     lists, or their elements are not alike."""
     if not type(a) is type(b) is list:
         return None
-    contents: list[list[Any]] = []
-    for side, x in zip(join.sides, (a, b), strict=True):
-        with side.shown():
-            contents.append([*x])
-    made = filled(join, contents)
+    made = filled(join, as_left(join.sides, (a, b), list))
     if made is None:
         return None
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.objects import Opened, containers, flatten
+from pliant.frontend.control.objects import Opened, flatten
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import RETURN, Signal
 from pliant.frontend.control.unbound import Unbound
+
+T = TypeVar("T")
 
 _QUEUE: Final = (
     "use a list, and say how often it is read at most: for _ in range(most), if not queue: break, x = queue.pop(0), "
@@ -32,12 +34,12 @@ def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list
         return flatten(x, opened)
 
 
-def contained(sides: Sequence[Outcome], trees: Sequence[Any], *, tuples: bool = False) -> list[list[Any]]:
-    """The lists, dicts and objects, and the tuples, of what blocks left, as they left it."""
-    found: list[list[Any]] = []
+def as_left(sides: Sequence[Outcome], trees: Sequence[Any], look: Callable[[Any], T]) -> list[T]:
+    """What is to be seen of objects, of each as a block left it."""
+    found: list[T] = []
     for side, tree in zip(sides, trees, strict=True):
         with side.shown():
-            found.append([*containers(tree, tuples=tuples)])
+            found.append(look(tree))
     return found
 
 
