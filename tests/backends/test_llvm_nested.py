@@ -289,7 +289,8 @@ def test_branches_update_large_operands_in_place(n: int) -> None:
 
         return pliant.fori_loop(0, n, step, x)
 
-    x = np.random.default_rng(n).uniform(0.2, 0.8, n)  # whatever runs before: no element is at 0.3, where `bounded` jumps
+    # Whatever runs before, no element is at 0.3, where `bounded` jumps.
+    x = np.random.default_rng(n).uniform(0.2, 0.8, n)
     agree(*program(f, x))
     agree(*program(lambda x: pliant.grad(lambda x: np.sum(f(x)))(x), x))
     np.testing.assert_allclose(pliant.jit(f)(x), f(x))
