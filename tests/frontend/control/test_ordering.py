@@ -185,3 +185,20 @@ def test_lists_of_few_elements_in_arrays_for_many(backend: str) -> None:
         wanted = (collected(x + way, limit + 1e-4) - collected(x - way, limit + 1e-4)) / 2
         if count < FEW:  # else elements change places with others that are near
             np.testing.assert_allclose((slope(x, limit + 1e-4) * way).sum(), wanted, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_a_key_is_called_once_for_each_element() -> None:
+    def f(x: Any) -> Any:
+        seen: list[Any] = []
+
+        def key(row: Any) -> Any:
+            seen.append(row[0])
+            return len(seen) % 2
+
+        rows = sorted([[x[0], 1], [x[1], 2], [x[2], 3]], key=key)
+        rows.sort(key=lambda row: row[1], reverse=True)
+        return rows[0][0], rows[2][1], len(seen), seen[1]
+
+    x = np.array([3.0, 5.0, 7.0])
+    assert pliant.jit(f)(x) == f(x)

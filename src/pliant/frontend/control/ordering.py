@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -47,11 +48,11 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     by = _columns(keys)
     common = element_of(items)
     if by is None or common is None:
-        return _by_python(items, key, reverse, are_open=by is not None)
+        return _by_python(items, keys, reverse, are_open=by is not None)
     are_values = like(items) is not None
     if not are_values:
         try:
-            return _by_python(items, key, reverse, are_open=True)
+            return _by_python(items, keys, reverse, are_open=True)
         except TracedValueError as error:
             are_lists = len(items) <= FEW and all([type(x) is list for x in items])
             if not are_lists or decided_by(error, current().outermost.needs):
@@ -65,10 +66,11 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     return made
 
 
-def _by_python(items: list[Any], key: Callable[[Any], Any] | None, reverse: Any, *, are_open: bool) -> list[Any]:
-    """The elements in order, which has to be known while tracing. are_open: whether the keys are not."""
+def _by_python(items: list[Any], keys: Any, reverse: Any, *, are_open: bool) -> list[Any]:
+    """The elements in the order of their keys, which has to be known while tracing. are_open: whether the keys are
+    not."""
     try:
-        return sorted(items, key=key, reverse=reverse)
+        return [x for _, x in sorted(zip(keys, items, strict=True), key=operator.itemgetter(0), reverse=reverse)]
     except TracedValueError as error:
         if not are_open or not any([type(x) is list for x in items]):
             raise
