@@ -12,6 +12,7 @@ import matplotlib
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pliant.cached import forget
 from pliant.frontend.decided import Deciding
 
 matplotlib.use("Agg")
@@ -39,6 +40,12 @@ def pytest_collection_finish() -> None:
     """What all modules hold is there to stay: collections that went through it took a third of the suite's time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> None:
+    """Each test finds nothing that others compiled of the same functions."""
+    forget()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 
 import pliant
 from pliant.backends import layout
+from pliant.cached import MEMBERS, forget
 from tests.calls import CALLS, Line, frames, matrix, read_only, same
 
 pytestmark = pytest.mark.skipif(not layout.is_known(), reason="no native entries on this Python")
@@ -73,16 +74,19 @@ def test_a_view_that_is_returned_twice_is_one_object() -> None:
         assert first is not third
 
 
-def test_a_function_nobody_has_any_more_is_collected_with_its_code() -> None:
-    def compiled() -> Any:
-        f = pliant.jit(lambda x: x + 1)
+def test_a_function_nobody_has_any_more_is_collected_with_its_code_when_others_of_its_text_come() -> None:
+    def compiled(a: Any) -> Any:
+        f = pliant.jit(lambda x: x + a)
         for _ in range(4):
             f(matrix())
         return weakref.ref(f)
 
-    gone = compiled()
+    gone = [compiled(n) for n in range(MEMBERS + 1)]
     gc.collect()
-    assert gone() is None
+    assert [f() is None for f in gone] == [True] + [False] * MEMBERS
+    forget()
+    gc.collect()
+    assert all(f() is None for f in gone)
 
 
 def test_views_are_of_the_callers_memory_and_keep_it_alive() -> None:
@@ -294,7 +298,10 @@ MADE = {
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE.keys())
 def test_what_is_made_of_functions_of_a_module_is_pickled_by_how_it_is_made(make: Any) -> None:
     f, x = make(), np.arange(3.0)
-    again = pickle.loads(pickle.dumps(f))
+    text = pickle.dumps(f)
+    assert pickle.loads(text) is f  # as it is kept with the function
+    forget()
+    again = pickle.loads(text)
     assert again is not f
     assert copy.copy(f) is f
     assert copy.deepcopy([f])[0] is f

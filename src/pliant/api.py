@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 import numpy as np
 
 from pliant import batch, differentiate, ops
-from pliant.cached import cached
+from pliant.cached import cached, kept
 from pliant.callables import also_decorator, function_of
 from pliant.compiled import Compiled
 from pliant.core import parse as core_parse
@@ -64,8 +64,10 @@ def jit(
     names, donated = _names("static", static), _names("donate", donate)
     if f is None:
         return partial(jit, static=names, donate=donated, backend=backend)
+    given = function_of(f)
     again = partial(jit, f, static=names, donate=donated, backend=backend)
-    return Compiled(function_of(f), backend=backend, static=names, donate=donated, again=again)
+    make = partial(Compiled, given, backend=backend, static=names, donate=donated, again=again)
+    return kept(given, ("jit", names, donated, backend), make)
 
 
 def _names(keyword: str, given: Any) -> tuple[str, ...]:
@@ -106,7 +108,8 @@ def value_and_grad(
         return value, placed(gradient, accumulate_into, pack=pack)
 
     again = partial(value_and_grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
-    return Compiled(transformed, original=f, again=again, plain=f)
+    make = partial(Compiled, transformed, original=f, again=again, plain=f)
+    return make() if accumulate_into is not None else kept(f, ("value_and_grad", argnums, has_aux, pack), make)
 
 
 @also_decorator
@@ -130,7 +133,8 @@ def grad(
         return (gradient, value[1]) if has_aux else gradient
 
     again = partial(grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
-    return Compiled(transformed, original=f, again=again, plain=f)
+    make = partial(Compiled, transformed, original=f, again=again, plain=f)
+    return make() if accumulate_into is not None else kept(f, ("grad", argnums, has_aux, pack), make)
 
 
 def jvp(
@@ -254,18 +258,20 @@ def jacobian(
     """
     if mode not in ("auto", "forward", "reverse"):
         raise ArgumentError(f"jacobian: expected mode 'auto', 'forward' or 'reverse', got {mode!r}")
-    return _jacobian(f, argnums, mode, has_aux)
+    return _jacobian(f, argnums, mode, has_aux, partial(jacobian, f, argnums, mode=mode, has_aux=has_aux))
 
 
 def _jacobian(
-    f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str, has_aux: bool, is_hessian: bool = False
+    f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str, has_aux: bool, again: partial[Any]
 ) -> Callable[..., Any]:
     function_of(f)
+    is_hessian = again.func is hessian
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         return differentiate.jacobian(f, argnums, mode, has_aux, args, kwargs, is_hessian=is_hessian)
 
-    return Compiled(transformed, original=f, again=partial(_jacobian, f, argnums, mode, has_aux, is_hessian), plain=f)
+    make = partial(Compiled, transformed, original=f, again=again, plain=f)
+    return kept(f, ("jacobian", argnums, mode, has_aux, is_hessian), make)
 
 
 @also_decorator
@@ -284,9 +290,8 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_au
         value, slope = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs, "hessian")
         return (slope, value[1]) if has_aux else slope
 
-    again = partial(grad, f, argnums, has_aux=has_aux)
-    slope = Compiled(gradient, original=f, again=again, plain=f)
-    return _jacobian(slope, argnums, "forward", has_aux, is_hessian=True)
+    slope = kept(f, ("slope", argnums, has_aux), partial(Compiled, gradient, original=f, plain=f))
+    return _jacobian(slope, argnums, "forward", has_aux, partial(hessian, f, argnums, has_aux=has_aux))
 
 
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -309,7 +314,7 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     def plain(x: Any, v: Any, *rest: Any, **options: Any) -> Any:
         return f(x, *rest, **options)
 
-    return Compiled(transformed, original=f, more=1, again=partial(hvp, f), plain=plain)
+    return kept(f, "hvp", partial(Compiled, transformed, original=f, more=1, again=partial(hvp, f), plain=plain))
 
 
 @also_decorator
@@ -331,7 +336,8 @@ def vmap(
         return batch.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
 
     again = partial(vmap, f, in_axes, out_axes, axis_size=axis_size)
-    return Compiled(transformed, original=f, again=again, plain=partial(batch.one_by_one, f, in_axes))
+    make = partial(Compiled, transformed, original=f, again=again, plain=partial(batch.one_by_one, f, in_axes))
+    return kept(f, ("vmap", in_axes, out_axes, axis_size), make)
 
 
 @also_decorator
@@ -350,7 +356,9 @@ def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
     def transformed(*args: Any) -> Any:
         return made.over_all(*args)
 
-    return Compiled(transformed, original=f, again=partial(vectorize, f, signature), plain=made.one_by_one)
+    again = partial(vectorize, f, signature)
+    make = partial(Compiled, transformed, original=f, again=again, plain=made.one_by_one)
+    return kept(f, ("vectorize", signature), make)
 
 
 def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:

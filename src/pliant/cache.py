@@ -42,7 +42,9 @@ def info() -> Info:
 
 
 def clear() -> int:
-    """Drop everything that is kept; how many programs that were. What is loaded stays usable."""
+    """Drop everything that is kept, on disk and with functions; how many programs on disk that were. What is loaded
+    stays usable."""
+    import_module("pliant.cached").forget()
     kept = _store()
     return kept.shrink(-1) if kept else 0
 

@@ -8,6 +8,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast, final, overload
 
 from pliant import ops
 from pliant.backends import backend_named
+from pliant.cached import kept
 from pliant.callables import function_of
 from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.data import frozen
@@ -125,7 +126,9 @@ def optimize(
         return closed.rebuild(made)
 
     again = partial(optimize, f, chosen, memory=memory, terms=terms)
-    return Compiled(function_of(f), original=f, again=again, plain=f, improve=improvement, inside=region)
+    given = function_of(f)
+    make = partial(Compiled, given, original=f, again=again, plain=f, improve=improvement, inside=region)
+    return kept(given, ("optimize", chosen, memory, terms), make)
 
 
 def _rules(given: Any) -> tuple[Rule, ...]:
