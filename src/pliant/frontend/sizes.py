@@ -8,10 +8,8 @@ large an array must be to hold every length, and that a bound needs no clamping.
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias, TypeVar, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, Values, const
@@ -34,6 +32,7 @@ from pliant.ops.rounding import FloorDivide, Remainder, floor_divide
 from pliant.ops.select import Select, select
 from pliant.ops.sort import Searchsorted
 
+T = TypeVar("T")
 Range: TypeAlias = "tuple[int | None, int | None]"
 
 INT: Final = "i64"
@@ -102,8 +101,11 @@ class Size:
         """The greatest value, or the least: the better of what its own atoms and those met before them say."""
         if not self.terms:
             return self.start
-        with _asking():
-            ends = [size._interval()[is_upper] for size in (self, self._limit(is_upper=is_upper))]
+        return _once((self, is_upper), lambda: self._found_end(is_upper=is_upper))
+
+    def _found_end(self, *, is_upper: bool) -> int | None:
+        limit = self._limit(is_upper=is_upper)
+        ends = [size._interval()[is_upper] for size in ((self,) if limit is self else (self, limit))]
         known = [end for end in ends if end is not None]
         return min(known, default=None) if is_upper else max(known, default=None)
 
@@ -183,6 +185,7 @@ def note_range(x: Any, low: Any, high: Any) -> None:
     value = x if isinstance(x, Value) else as_traced(x).value
     bounds = [None if b is None else size_of(b) for b in (low, high)]
     current().outermost.facts[value] = Fact(_fact(value).number, *bounds)
+    current().outermost.ranges.clear()
 
 
 def size_of(x: Any, name: str = "") -> Size:
@@ -225,42 +228,24 @@ def taken_apart(value: Value, depth: int = DEPTH) -> Size:
     return Size(0, ((value, 1),))
 
 
-@final
-class _Asked(threading.local):
-    """What this thread has found out of the ranges of values since it was asked for one."""
-
-    ranges: dict[Value, Range] | None = None
-
-
-_asked: Final = _Asked()
-
-
-@contextmanager
-def _asking() -> Generator[None]:
-    """Ask for the range of each value once: those of bounds of bounds meet in the same ones again and again."""
-    if _asked.ranges is not None:
-        yield
-        return
-    _asked.ranges = {}
-    try:
-        yield
-    finally:
-        _asked.ranges = None
+def _once(key: Any, find: Callable[[], T]) -> T:
+    """What is found of ranges for a key, the first time: those of bounds of bounds meet in the same ones again and
+    again."""
+    found: dict[Any, Any] = current().outermost.ranges
+    if key not in found:
+        found[key] = find()
+    return found[key]
 
 
 def range_of(value: Value) -> Range:
     """What is known of an i64 value's range."""
-    if _asked.ranges is None:
-        return _range_of(value)
-    if value not in _asked.ranges:
-        _asked.ranges[value] = _range_of(value)
-    return _asked.ranges[value]
+    return _once(value, lambda: _range_of(value))
 
 
 def _range_of(value: Value) -> Range:
     fact: Any = current().outermost.facts.get(value)
     if fact is not None and (fact.low, fact.high) != (None, None):
-        return fact.low and fact.low.range[0], fact.high and fact.high.range[1]
+        return fact.low and fact.low._end(is_upper=False), fact.high and fact.high._end(is_upper=True)
     op, args = value.op, value.args
     if isinstance(op, Const):
         return int(op.value.real), int(op.value.real)

@@ -206,6 +206,7 @@ class Trace:
     heavy: set[Any] = field(default_factory=set[Any])  # bodies of loops that have many operations, by their code
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
+    ranges: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
     taken_back: dict[Any, None] = field(default_factory=dict[Any, None])  # places that derivatives and batches set
     behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # what cells stand for
