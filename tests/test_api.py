@@ -11,6 +11,7 @@ import pytest
 
 import pliant
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from pliant.frontend.signature import flatten
 
 RNG = np.random.default_rng(0)
 X = np.array([0.1, 0.2, 0.3])
@@ -519,6 +520,47 @@ def test_a_printed_program_is_parsed_and_evaluated():
     with pytest.raises(DTypeError, match=r"f: parameter 2 is f64\[\], got complex128 of shape \(\)"):
         pliant.evaluate(fn, x, 1j)
     assert pliant.evaluate(fn, np.arange(3), y)[0].dtype == np.float64
+
+
+def turned(x: Any) -> Any:
+    return x.T * 2.0, x.reshape(-1)[1:] + 1.0
+
+
+def shown(x: Any) -> Any:
+    y = x * 2.0
+    return {"all": x, "turned": x.T, "part": x[1:], "ours": [y, y[0], y.T], "number": 3.0}
+
+
+def filled(x: Any) -> Any:
+    y = np.zeros(x.shape[::-1], order="F")
+    y[:] = x.T
+    return y, np.moveaxis(np.stack([x, y.T]), 0, -1), tuple(y[0])
+
+
+def chosen(x: Any) -> Any:
+    y = x if np.sum(x) > 0 else x + 1.0
+    return y.T, np.broadcast_to(x[0], (2, 3))
+
+
+@pytest.mark.parametrize("f", [turned, shown, filled, chosen], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_results_of_a_traced_program_are_what_the_function_returns(f: Any, order: Any):
+    x = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]], order=order)
+    fn = pliant.parse(str(pliant.trace(f, x)))
+    wanted = flatten(f(x))[0]
+    assert [p.type.shape for p in fn.params] == [x.shape]
+    for got, want in zip(pliant.evaluate(fn, x), wanted, strict=True):
+        assert got.shape == np.shape(want)
+        np.testing.assert_array_equal(got, want)
+
+
+def test_results_of_a_traced_program_are_those_in_lists_that_it_is_given_too():
+    def f(xs: Any) -> Any:
+        xs[0][0] = 5.0
+        return xs
+
+    fn = pliant.trace(f, [np.ones(2), np.ones(3)])
+    np.testing.assert_equal(pliant.evaluate(fn, np.ones(2), np.ones(3)), ([5.0, 1.0], np.ones(3), [5.0, 1.0]))
 
 
 def doubled(x: Any) -> Any:

@@ -364,8 +364,10 @@ def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
 def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
     """The program of `f` for arguments like these: print it, `parse` it back, `evaluate` it.
 
-    Parameters are the arguments' leaves, then captured arrays; results the returned leaves, then
-    the new contents of written arguments. Not optimised; see `explain` for what is run.
+    Parameters are the arguments' leaves, then captured arrays; results the returned arrays and numbers,
+    each of the shape that f returns it with, then the new contents of written arguments. Of an array whose
+    length is known only at run time they are its extents, and one with room for the longest.
+    Not optimised; see `explain` for what is run.
 
     >>> import numpy as np, pliant
     >>> print(pliant.trace(lambda x: 2 * np.sin(x), np.ones(3)))

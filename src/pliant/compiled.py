@@ -391,27 +391,35 @@ class Compiled:
         return self.objects.flatten(self._tree(args, kwargs))
 
     def program(self, /, *args: Any, **kwargs: Any) -> Program:
-        """The traced program for arrays of these types, not optimised."""
-        return self.program_and_arrays(args, kwargs, lies=False)[0]
+        """The traced program for arrays of these types, not optimised, whose results are what is returned."""
+        return self.program_and_arrays(args, kwargs, lies=False, are_results=True)[0]
 
     def program_and_arrays(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, lies: bool = True, decides: bool = False
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        lies: bool = True,
+        decides: bool = False,
+        are_results: bool = False,
     ) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
         the memory of arguments that are not row-major, as for native code. decides: whether it may be for some data
-        alone."""
+        alone. are_results: whether what is returned is the results, and arguments are as they come."""
         tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
-        leaves, orders = in_rows(as_arrays(given))
+        leaves = as_arrays(given)
+        leaves, orders = (leaves, ()) if are_results else in_rows(leaves)
         for leaf in leaves:
             signature(leaf)
-        layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree, self.objects.closed), lies)
+        memories = memories_of(leaves) if lies else ()
+        layouts = Layouts(orders, memories, sharing(tree, self.objects.closed), lies, are_results)
         try:
             with self.lock, uncollected():
                 names = self._leaf_names(tree)
                 program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides)
         except Opened:
-            return self.program_and_arrays(args, kwargs, lies=lies, decides=decides)
+            return self.program_and_arrays(args, kwargs, lies=lies, decides=decides, are_results=are_results)
         return program, program.arguments(leaves)
 
 

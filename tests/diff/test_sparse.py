@@ -73,6 +73,47 @@ def test_sparse_jacobian_equals_dense(f: Any, mode: Any):
     np.testing.assert_allclose(made.toarray(), dense(X, f), rtol=1e-12, atol=1e-14)
 
 
+def turned(x: Any) -> Any:
+    return x.reshape(3, 3).T * x[0]
+
+
+def from_einsum(x: Any) -> Any:
+    return np.sin(np.einsum("ij->ji", x.reshape(3, 3)))
+
+
+def in_fortran_order(x: Any) -> Any:
+    y = np.zeros((3, 3), order="F")
+    y[0] = x[:3]
+    y[1] = x[3:6] * x[0]
+    return y
+
+
+def swapped(x: Any) -> Any:
+    return np.moveaxis(x.reshape(1, 3, 3).swapaxes(0, 2) * 2.0, 1, 0)
+
+
+@pytest.mark.parametrize("f", [turned, from_einsum, in_fortran_order, swapped], ids=lambda f: f.__name__)
+def test_rows_are_elements_in_the_order_of_the_axes_however_results_lie(f: Any):
+    np.testing.assert_allclose(diff.jacobian(f, Sparse(Pliant()), X).toarray(), dense(X, f), rtol=1e-12)
+
+
+@pytest.mark.parametrize("layout", [np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda x: x[::-1]])
+def test_columns_are_elements_in_the_order_of_the_axes_however_x_lies(layout: Any):
+    def f(x: Any) -> Any:
+        return x * x[0] + x.reshape(-1)[:3]
+
+    def total(x: Any) -> Any:
+        return np.sum(x[0] ** 2 * x[1]) + np.sum(x.T[0] ** 3)
+
+    x = layout(X.reshape(3, 3))
+    sparse = Sparse(Pliant(), verify=True)
+    prep = diff.prepare_jacobian(f, sparse, x)
+    np.testing.assert_allclose(prep(x).toarray(), dense(x, f), rtol=1e-12)
+    np.testing.assert_allclose(prep(np.ascontiguousarray(x)).toarray(), dense(x, f), rtol=1e-12)
+    hessian = np.asarray(diff.hessian(total, Pliant(), x)).reshape(9, 9)
+    np.testing.assert_allclose(diff.hessian(total, sparse, x).toarray(), hessian, rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("f", [in_place, periodic, gathered, stacked], ids=lambda f: f.__name__)
 def test_patterns_through_indexing_are_exact(f: Any):
     pattern = diff.prepare_jacobian(f, Sparse(Pliant()), np.zeros(9)).sparsity.pattern

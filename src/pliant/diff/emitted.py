@@ -71,13 +71,13 @@ def emit(traceable: Traceable, xs: Arrays, constants: Arrays) -> Emitted:
     """Trace a flat function for arguments of these types."""
     counts: list[int] = []
 
-    def copied(xs: Arrays, constants: Arrays) -> Any:
+    def traced(xs: Arrays, constants: Arrays) -> Any:
         ys, aux = traceable(xs, constants)
         counts[:] = [len(ys), len(ys) + len(aux)]
-        return [y.copy() for y in (*ys, *aux)]  # each result is its own, and no view of an argument
+        return [*ys, *aux]
 
     with uncollected():
-        program = Compiled(copied).program(tuple(map(_example, xs)), tuple(map(_example, constants)))
+        program = Compiled(traced).program(tuple(map(_example, xs)), tuple(map(_example, constants)))
     if program.known:  # the program is one for all values
         raise ArgumentError(
             f"another library runs the program of a function that has to know an integer argument, {program.values[0]}",

@@ -25,7 +25,7 @@ from pliant.frontend.fresh import Fresh, fresh, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.kinds import itself
 from pliant.frontend.members import plain_member
-from pliant.frontend.number import Kind
+from pliant.frontend.number import Kind, is_number
 from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
@@ -157,12 +157,15 @@ class Outputs:
     packs: tuple[Pack, ...]
 
 
-def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Output]) -> Outputs:
-    """How to make what a function returns, and new items that it leaves in containers. known: of containers, by id."""
+def outputs_of(
+    returned: Sequence[Any], left: Sequence[Any], known: dict[int, Output], *, are_results: bool = False
+) -> Outputs:
+    """How to make what a function returns, and new items that it leaves in containers. known: of containers, by id.
+    are_results: what is returned is the results."""
     leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
     arrays = [m for m in leaves if type(m) is TracedArray]
     uses = Counter([id(x.storage) for m in arrays for x in _sides(m)])
-    made = _Returned(uses, known, fresh(leaves, current()))
+    made = _Returned(uses, known, fresh(leaves, current()), are_results)
     outputs = list[Output]()
     first: dict[int, int] = {}
     for n, m in enumerate(leaves):
@@ -184,6 +187,7 @@ class _Returned:
     uses: Counter[int]  # of allocations, by id
     known: dict[int, Output]  # of containers, by id
     fresh: Fresh | None  # of objects and sets
+    are_results: bool  # what is returned
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
     packs: list[Pack] = field(default_factory=list[Pack])
@@ -208,6 +212,9 @@ class _Returned:
             raise UnsupportedError(message, hint="return a list of its items")
         if type(m) is ObjectArray:
             raise m.refused("returning it")
+        if self.are_results and _is_numeric(m):
+            m = as_traced(m)
+            return Output(_kind(m), self.result(m.value), (), m.type)
         if type(m) is not TracedArray:
             m = plain_member(m) if type(m) is frozenset else m
             found = known_text(without_arrays(m), "returned, or left in what the call changes")
@@ -232,6 +239,8 @@ class _Returned:
 
     def is_shared(self, x: TracedArray) -> bool:
         """Whether the caller has, or gets, other arrays in the memory of this one."""
+        if self.are_results:
+            return False
         return _source(x) is not None or (self.uses[id(x.storage)] > 1 and is_static(x.lenses))
 
     def is_row(self, x: TracedArray) -> bool:
@@ -310,6 +319,11 @@ class _Returned:
         if isinstance(lens, DynamicLens):
             return Window(places, lens.length, origins)
         return Window(places, lens.shape, origins, tuple([self.result(n) for n in lens.lengths]), lens.step)
+
+
+def _is_numeric(x: Any) -> bool:
+    """Whether a leaf is an array or number that a program can hold."""
+    return type(x) is TracedArray or (is_number(x) and np.asarray(x).dtype.kind in "biufc")
 
 
 def _kind(x: TracedArray | Kind) -> str:

@@ -161,9 +161,9 @@ def _trace_once(
             check_orders(containers((made, whole), ends.closed))
         after = after_of(whole, structure, given, held)
         known = _known_containers(made, held, after, trace)
-        made, made_structure = flatten(made, frozenset(known))
+        made, made_structure = flatten(made, frozenset(() if layouts.are_results else known))
         check_unseen([*made, *after.new])
-        outputs = outputs_of(made, after.new, known)
+        outputs = outputs_of(made, after.new, known, are_results=layouts.are_results)
         results = outputs.results
         changed = after.changed(outputs.left)
         written = _written(given, trace, results)

@@ -166,12 +166,14 @@ Order: TypeAlias = "tuple[int, ...] | None"
 @final
 @frozen
 class Layouts:
-    """How leaves lie that are not row-major, and which containers are one; nothing if there are none such."""
+    """How leaves lie that are not row-major, which containers are one, and how results lie; nothing if all are
+    row-major, and calls make of results what the function returns."""
 
     orders: tuple[Order, ...] = ()  # of axes, which the function gets in another one
     memories: Memories = ()
     firsts: Firsts = ()  # which containers are the same
     lies: bool = False  # of native code: arrays from outside are read where they lie, and many numbers are a vector
+    are_results: bool = False  # what is returned is the results, each of its shape, and no view of others or arguments
 
 
 ROW_MAJOR: Final = Layouts()
