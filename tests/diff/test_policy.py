@@ -166,6 +166,54 @@ def test_complex_seeds_of_what_is_real_are_refused(operator: str, system: Any):
         getattr(diff, operator)(total if operator == "hvp" else doubled, system, X, (1j * X,))
 
 
+@pytest.mark.parametrize("x", [np.array([0.0, 2.0]), X])
+def test_complex_step_refuses_complex_results(x: Any):
+    def turning(x: Any) -> Any:
+        return np.exp(1j * x)
+
+    def filling(y: Any, x: Any) -> None:
+        y[:] = turning(x)
+
+    step, size = diff.ComplexStep(), x.size
+    expected = rf"real numbers, this one returns complex128\[{size}\]"
+    for call in (
+        lambda: diff.jacobian(turning, step, x),
+        lambda: diff.pushforward(turning, step, x, (x,)),
+        lambda: diff.pullback(turning, step, x, (x,)),
+        lambda: diff.jacobian(turning, diff.Sparse(step), x),
+        lambda: diff.jacobian(filling, step, x, y=np.empty(size, complex)),
+    ):
+        with pytest.raises(DifferentiationError, match=expected):
+            call()
+    with pytest.raises(DifferentiationError, match=r"real numbers, this one returns complex128\[\]"):
+        diff.gradient(lambda x: np.sum(1j * x), step, x)
+
+
+def test_complex_step_refuses_memory_in_which_the_step_would_be_zero():
+    def cached(x: Any, buffer: Any) -> Any:
+        buffer[:] = x * x
+        return np.sum(buffer)
+
+    def filling(y: Any, x: Any) -> None:
+        y[:] = x * x
+
+    step, short = diff.ComplexStep(), np.empty(3, np.float32)
+    with pytest.raises(DifferentiationError, match="of float32 is too short for the steps of x, of float64"):
+        diff.gradient(cached, step, X, Cache(short))
+    with pytest.raises(DifferentiationError, match="of float32 is too short for the steps of x, of float64"):
+        diff.jacobian(filling, step, X, y=short)
+    np.testing.assert_allclose(diff.gradient(cached, step, X, Cache(np.empty(3))), 2 * X)
+    np.testing.assert_allclose(diff.gradient(cached, step, X.astype("f4"), Cache(short)), 2 * X, rtol=1e-6)
+
+
+def test_complex_step_is_long_enough_for_each_x():
+    def weighted(x: Any, w: Any) -> Any:
+        return np.sum(x * w)
+
+    made = diff.gradient(weighted, diff.ComplexStep(), X, diff.Active(X.astype(np.float32)))
+    np.testing.assert_allclose(made, [X, X], rtol=1e-6)
+
+
 def test_complex_step_refuses_complex_x():
     with pytest.raises(DifferentiationError, match="expected real x, got complex128"):
         diff.gradient(lambda z: (z * z).real, diff.ComplexStep(), 1 + 1j)

@@ -93,6 +93,10 @@ class Functional:
         assert found is not None
         return found
 
+    def on(self, system: System) -> Functional:
+        """The same for another system."""
+        return Functional(self.f, self.layout, system, self.has_aux, self.y, self.caches)
+
     def bind(self, constants: Arrays) -> Flat:
         """The flat function for these constants."""
         if self.is_direct:
@@ -139,7 +143,7 @@ class Functional:
         found = self.emitted
         if found is None or not found.holds():
             count = self.layout.roles.count("constant")
-            twin = Functional(self.f, self.layout, Pliant(), self.has_aux, self.y, self.caches)
+            twin = self.on(Pliant())
             self.emitted = found = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])
             self.shared = self.local.returned = twin.returned
         return found

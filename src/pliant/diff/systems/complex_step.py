@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
+from pliant.diff.systems.finite_differences import FiniteDifferences
 from pliant.diff.systems.steps import cast, moved, tables
 from pliant.errors import DifferentiationError
 
@@ -22,7 +24,8 @@ class ComplexStep(System):
     """Derivatives by one evaluation at a complex point.
 
     f must be analytic and keep complex numbers: abs, max and comparisons drop the derivative, and
-    no error can tell. DifferentiationError where NumPy tells, as of complex numbers in a real array.
+    no error can tell. DifferentiationError where NumPy tells, as of complex numbers in a real array; and for
+    results that are complex for real x, which a call of f at x itself tells, before the first derivative.
 
     >>> import numpy as np, pliant.diff as diff
     >>> diff.derivative(np.exp, diff.ComplexStep(), 0.0)
@@ -44,7 +47,7 @@ class ComplexStep(System):
     def columns(self, fn: Flat, xs: Arrays, i: int, scale: complex = 1) -> Pushed:
         """One evaluation per element of x, at points where only that has moved."""
         self._check(xs)
-        h = min(STEP[x.dtype.name] for x in xs)
+        h = _step_of(xs)
         points = tuple([x.astype(_COMPLEX[x.dtype.name]) for x in xs])
         values, aux = _kept(fn, points)
         ys = tuple([np.array(np.real(y).astype(_real(y)))[()] for y in values])
@@ -53,6 +56,22 @@ class ComplexStep(System):
             for table, y in zip(made, _kept(fn, point)[0], strict=True):
                 table[n] = y.imag
         return ys, tuple(map(_without_step, aux)), tuple([cast(t / h, y) for t, y in zip(made, ys, strict=True)])
+
+    def compile_of(self, functional: Any, program: Callable[..., Any]) -> Callable[..., Any]:
+        """The program; before its first run f is called at x itself, which tells whether its results are real."""
+        run = self.compile(program)
+        is_checked = False
+
+        def checked(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            nonlocal is_checked
+            if not is_checked:
+                self._check(xs)
+                _check_memory(functional, xs)
+                _check_results(functional, xs, constants)
+                is_checked = True
+            return run(xs, seeds, constants, key)
+
+        return checked
 
     def _check(self, xs: Arrays) -> None:
         for x in xs:
@@ -63,7 +82,7 @@ class ComplexStep(System):
                 )
 
     def _step(self, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
-        h = min(STEP[x.dtype.name] for x in xs)
+        h = _step_of(xs)
         ys, aux = _kept(
             fn,
             tuple(
@@ -76,6 +95,36 @@ class ComplexStep(System):
     def buffer(self, template: Any) -> Any:
         """Complex memory: the step must not be dropped."""
         return np.empty(template.shape, _COMPLEX.get(template.dtype.name, template.dtype))
+
+
+def _step_of(xs: Arrays) -> float:
+    """A step that the least accurate of x can take."""
+    return max([STEP[x.dtype.name] for x in xs], default=STEP["float64"])
+
+
+def _check_memory(functional: Any, xs: Arrays) -> None:
+    """DifferentiationError where f is to write into an array in which the step would be 0."""
+    h = _step_of(xs)
+    for template in (*functional.caches, *(functional.y or ((), None))[0]):
+        name = np.dtype(template.dtype).name
+        if STEP.get(name, h) > h:
+            raise DifferentiationError(
+                f"ComplexStep: a Cache, or y=, of {name} is too short for the steps of x, of {xs[0].dtype}",
+                hint=f"give one of {xs[0].dtype}, or use Pliant() or another system",
+            )
+
+
+def _check_results(functional: Any, xs: Arrays, constants: Arrays) -> None:
+    """DifferentiationError if f returns complex numbers: their imaginary parts would be taken for derivatives."""
+    with np.errstate(all="ignore"):
+        ys, _ = functional.on(FiniteDifferences()).bind(constants)(xs)
+    for y in ys:
+        if y.dtype.kind == "c":
+            raise DifferentiationError(
+                f"ComplexStep: expected a function that returns real numbers, this one returns {y.dtype}"
+                f"{list(y.shape)}",
+                hint="take real and imaginary parts apart, or use Pliant() or another system",
+            )
 
 
 def _kept(fn: Flat, point: Arrays) -> Any:
