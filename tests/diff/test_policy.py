@@ -383,6 +383,24 @@ def test_second_order_of_two_libraries_raises_at_construction():
         diff.SecondOrder(Pliant(), diff.JAX())
 
 
+@pytest.mark.parametrize("operator", ["derivative", "second_derivative", "prepare_derivative", "value_and_derivative"])
+def test_derivatives_by_one_number_take_no_active(operator: str):
+    with pytest.raises(ArgumentError, match="derivative: differentiates by one number, x, and takes no Active"):
+        getattr(diff, operator)(lambda x, a: x * a, Pliant(), 3.0, diff.Active(2.0))
+
+
+def test_systems_are_made_of_systems():
+    sparse: Any = diff.Sparse(Pliant())
+    for make, text in (
+        (lambda: diff.Sparse(sparse), r"Sparse: expected a system, got Sparse\(Pliant\)"),
+        (lambda: diff.Sparse(Pliant), "Sparse: expected a system, got the class Pliant"),
+        (lambda: diff.SecondOrder(sparse, Pliant()), r"SecondOrder: expected a system, got Sparse\(Pliant\)"),
+        (lambda: diff.Mixed(Pliant(), np), "Mixed: expected a system, got module"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ArgumentError, match=text):
+            make()
+
+
 def test_a_class_is_no_system():
     with pytest.raises(ArgumentError, match="expected a system after f, got the class Pliant"):
         diff.gradient(total, Pliant, X)

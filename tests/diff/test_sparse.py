@@ -181,6 +181,16 @@ def test_every_system_makes_sparse_jacobians(system: Any):
     np.testing.assert_allclose(made.toarray(), dense(X, banded), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("system", [JAX_, TORCH])
+def test_sparse_jacobians_at_arrays_of_the_system_are_scipys(system: Any):
+    own = system.array(X)
+    assert system.owns(own)
+    for made in (diff.jacobian(banded, Sparse(system), own), diff.prepare_jacobian(banded, Sparse(system), own)(own)):
+        np.testing.assert_allclose(made.toarray(), dense(X, banded), rtol=1e-6, atol=1e-8)
+    hessian = diff.hessian(lambda x: banded(x).sum(), Sparse(system), own)
+    np.testing.assert_allclose(hessian.toarray(), diff.hessian(lambda x: np.sum(banded(x)), Pliant(), X), rtol=1e-5)
+
+
 def test_value_comes_with_the_matrix_and_out_is_refreshed():
     y, out = diff.value_and_jacobian(in_place, Sparse(Pliant()), X)
     np.testing.assert_array_equal(y, in_place(X))

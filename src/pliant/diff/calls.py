@@ -78,6 +78,11 @@ def call(operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[
     if y is not None and not spec.fills:
         raise ArgumentError(f"{operator}: takes no y=: the function must return one number")
     given = split(x, contexts)
+    if not given.layout.is_single and "x" not in spec.seeds + "".join(spec.results):
+        raise ArgumentError(
+            f"{operator}: differentiates by one number, x, and takes no Active",
+            hint="pass it as a Constant, or use jacobian, whose results are tuples then",
+        )
     seeds = _tuple(t) if spec.seeds else ()
     if spec.seeds and not seeds:
         got = "an empty one" if isinstance(t, tuple) else type(t).__name__

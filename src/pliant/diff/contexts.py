@@ -42,7 +42,8 @@ class ConstantOrCache:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Active:
-    """A further argument to differentiate: derivatives are then tuples, x's first.
+    """A further argument to differentiate: derivatives are then tuples, x's first. `derivative` and
+    `second_derivative`, which are by one number, take none.
 
     >>> import numpy as np, pliant.diff as diff
     >>> diff.gradient(lambda x, w: np.sum(w * x), diff.Pliant(), np.ones(2), diff.Active(np.arange(2.0)))

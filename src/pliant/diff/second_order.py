@@ -8,6 +8,15 @@ from typing import Any, final
 from pliant.diff.programs import refuse_second_order
 from pliant.diff.system import System
 from pliant.diff.systems.finite_differences import FiniteDifferences
+from pliant.errors import ArgumentError
+
+
+def refuse_others(whole: str, part: Any, kinds: Any) -> None:
+    """ArgumentError if what a system is to be made of is no system of these kinds."""
+    if isinstance(part, kinds):
+        return
+    given = f"the class {part.__name__}" if isinstance(part, type) else getattr(part, "name", type(part).__name__)
+    raise ArgumentError(f"{whole}: expected a system, got {given}", hint="for example Pliant()")
 
 
 @final
@@ -28,6 +37,8 @@ class SecondOrder:
     inner: System
 
     def __post_init__(self) -> None:
+        refuse_others("SecondOrder", self.outer, System)
+        refuse_others("SecondOrder", self.inner, System)
         refuse_second_order(self.outer, self.inner)
 
     @property
@@ -43,6 +54,10 @@ class Mixed:
 
     forward: System
     reverse: System
+
+    def __post_init__(self) -> None:
+        refuse_others("Mixed", self.forward, System)
+        refuse_others("Mixed", self.reverse, System)
 
     @property
     def name(self) -> str:

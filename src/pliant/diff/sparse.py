@@ -19,9 +19,9 @@ from pliant.diff.coloring import Order
 from pliant.diff.functional import Functional
 from pliant.diff.layout import Given
 from pliant.diff.pattern import dependence, sp
-from pliant.diff.second_order import parts_of
+from pliant.diff.second_order import Mixed, SecondOrder, parts_of, refuse_others
 from pliant.diff.sparsity import Direction, Sparsity, hessian_sparsity, jacobian_sparsity
-from pliant.diff.system import Arrays, Flat, System, dtype_name, shape
+from pliant.diff.system import Arrays, Flat, System, dtype_name, shape, size
 from pliant.diff.systems.pliant import Pliant
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 
@@ -118,6 +118,9 @@ class Sparse:
     order: Order = "natural"
     verify: bool = False
 
+    def __post_init__(self) -> None:
+        refuse_others("Sparse", self.system, System | SecondOrder | Mixed)
+
     @property
     def name(self) -> str:
         """Sparse, and the system's name."""
@@ -169,9 +172,9 @@ def _found(
     if len(given.actives) != 1 or str(given.actives[0].dtype).startswith("complex"):
         raise UnsupportedError(f"{of.name}: expected one real array x, and no Active", hint="use the system itself")
     pattern = of.detector.pattern(functional_of(Pliant()), given, 1 if operator == "jacobian" else 2)
-    width, size = pattern.matrix.shape[1], np.size(given.actives[0])
-    if width != size:
-        raise ShapeError(f"{of.name}: the pattern has {width} columns, x has {size} elements")
+    width, count = pattern.matrix.shape[1], size(given.actives[0])
+    if width != count:
+        raise ShapeError(f"{of.name}: the pattern has {width} columns, x has {count} elements")
     return pattern, (_jacobian if operator == "jacobian" else _hessian)(of, functional_of, pattern.matrix)
 
 
