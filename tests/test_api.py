@@ -494,6 +494,7 @@ def test_explain_names_the_rules_that_fired():
         (lambda: pliant.vmap(lambda x, s: x)(X, "a"), "expected arrays to map over, got str"),
         (lambda: pliant.jit(lambda x, n: x * n, static="m"), "static= names m; expected parameters: x, n"),
         (lambda: pliant.jit(lambda x, n: x * n[0], static="n")(X, [2]), "static arguments must be hashable, got list"),
+        (lambda: pliant.parse(None), "parse: expected the text of a program, got NoneType"),  # type: ignore[arg-type]
         (lambda: pliant.jvp(np.sin, X, X), "expected tuples of primals and tangents"),  # type: ignore[arg-type]
         (lambda: pliant.jacobian(lambda x: x[x > 1])(X), "inside a derivative or a batch"),
     ],

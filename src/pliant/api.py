@@ -20,6 +20,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.gradients import placed
+from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import is_tracing
 from pliant.leading import Vectorized
 from pliant.transforms.evaluate import evaluate as evaluated
@@ -385,13 +386,15 @@ def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
 def parse(text: str) -> Function:
     """The program that a text says, in the form that `print(pliant.trace(f, *args))` shows.
 
-    Raises ParseError, with the line, for what is no program of Pliant's primitives.
+    Raises ParseError, with the line, for what is no program of Pliant's primitives, ArgumentError for what is no text.
 
     >>> import numpy as np, pliant
     >>> fn = pliant.trace(lambda x: 2 * np.sin(x), np.ones(3))
     >>> pliant.parse(str(fn)) == fn
     True
     """
+    if not is_of(text, str):
+        raise ArgumentError(f"parse: expected the text of a program, got {type(text).__name__}")
     return core_parse.parse(text, ops.ALL)
 
 

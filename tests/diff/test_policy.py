@@ -26,6 +26,7 @@ from tests.diff.systems import (
     COMPLEX,
     DIFFERENCES,
     ENZYME,
+    IN_PLACE,
     JAX_,
     PLIANT,
     PYTENSOR,
@@ -412,6 +413,23 @@ def test_a_function_that_returns_nothing_is_told_so(system: Any):
         diff.gradient(lambda x: None, system, X)
     with pytest.raises(DifferentiationError, match=r"this one returns \(\)"):
         diff.jacobian(lambda x: (), system, X)
+
+
+@pytest.mark.parametrize("system", IN_PLACE)
+def test_a_function_that_is_to_fill_y_and_returns_an_array_is_told_so(system: Any):
+    def returning(y: Any, x: Any) -> Any:
+        return x * 2
+
+    with pytest.raises(ArgumentError, match="y=: expected a function that fills its first argument and returns noth"):
+        diff.jacobian(returning, system, X, y=np.zeros(3))
+
+
+def test_a_function_may_return_the_y_that_it_fills():
+    for system in (Pliant(), diff.FiniteDifferences(), diff.JAX(plain=True)):
+        made = diff.jacobian(lambda y, x: np.multiply(x, 2, out=y), system, X, y=np.zeros(3))
+        np.testing.assert_allclose(made, 2 * np.eye(3), atol=1e-9)
+        made = diff.jacobian(lambda y, x: (y.__setitem__(0, x[0]), 0)[1], system, X, y=np.zeros(1))
+        np.testing.assert_allclose(made, [[1.0, 0.0, 0.0]], atol=1e-9)
 
 
 def test_wrong_keywords_and_preparations_are_named():

@@ -169,6 +169,8 @@ class Functional:
             buffers = [system.buffer(t) for t in self.y[0]]
             structure = self.y[1]
             aux = system.call(f, (unflatten(structure, buffers), *args), (*xs, *constants))
+            if not self.has_aux:
+                _refuse_returned(aux, buffers)
             leaves = [system.read(b) for b in buffers]
         ys = tuple([self._result(leaf) for leaf in leaves])
         aux_leaves, aux_structure = flatten(aux if self.has_aux else ())
@@ -205,6 +207,16 @@ class Functional:
                 f"expected a function that returns arrays, this one returns {type(leaf).__name__}"
             )
         return self.system.array(leaf)
+
+
+def _refuse_returned(made: Any, buffers: Sequence[Any]) -> None:
+    """ArgumentError for arrays that a function returns which is to fill others, unless it returns just these."""
+    for leaf in flatten(made)[0]:
+        if hasattr(leaf, "dtype") and not any([leaf is buffer for buffer in buffers]):
+            raise ArgumentError(
+                "y=: expected a function that fills its first argument and returns nothing, this one returns an array",
+                hint="leave y= out; or write y[...] = value",
+            )
 
 
 def _leaves(y: Any) -> tuple[list[Any], Any]:
