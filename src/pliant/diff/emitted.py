@@ -19,6 +19,7 @@ from pliant.diff.system import Arrays, dtype_name, shape
 from pliant.entries import conditions
 from pliant.errors import ArgumentError
 from pliant.frontend.program import Program
+from pliant.passes.ends_early import with_all_steps
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.inline import inline
 
@@ -67,8 +68,9 @@ class Emitted:
         return results[: self.count], results[self.count : self.total]
 
 
-def emit(traceable: Traceable, xs: Arrays, constants: Arrays) -> Emitted:
-    """Trace a flat function for arguments of these types."""
+def emit(traceable: Traceable, xs: Arrays, constants: Arrays, *, is_traced: bool) -> Emitted:
+    """Trace a flat function for arguments of these types. is_traced: whether it is run on stand-ins for numbers, by
+    which a library cannot tell when a loop ends."""
     counts: list[int] = []
 
     def traced(xs: Arrays, constants: Arrays) -> Any:
@@ -83,7 +85,8 @@ def emit(traceable: Traceable, xs: Arrays, constants: Arrays) -> Emitted:
             f"another library runs the program of a function that has to know an integer argument, {program.values[0]}",
             hint="fix it in a function of the others: lambda x: f(x, n)",
         ).at(*([("needed here", program.asked)] if program.asked else []))
-    return Emitted(program, inline(program.fn), *counts)
+    fn = with_all_steps(program.fn) if is_traced else program.fn
+    return Emitted(program, inline(fn), *counts)
 
 
 def _example(x: Any) -> Any:

@@ -143,8 +143,8 @@ class Functional:
         found = self.emitted
         if found is None or not found.holds():
             count = self.layout.roles.count("constant")
-            twin = self.on(Pliant())
-            self.emitted = found = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])
+            twin, is_traced = self.on(Pliant()), self.system.abilities.is_traced
+            self.emitted = found = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count], is_traced=is_traced)
             self.shared = self.local.returned = twin.returned
         return found
 

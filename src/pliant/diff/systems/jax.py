@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -25,6 +26,7 @@ from pliant.diff.system import (
     unboxed,
 )
 from pliant.diff.systems import jax_calls
+from pliant.errors import UnsupportedError
 
 
 class OnJAX(System):
@@ -55,10 +57,24 @@ class OnJAX(System):
 
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """`jax.vjp`; many by vmap. JAX's convention for complex numbers is conjugate to ours."""
-        ys, pull, aux = self.jax.vjp(fn, xs, has_aux=True)
-        cts = tuple([self.conj(ct) for ct in seed(ys)])
-        (gs,) = self.jax.vmap(pull)(cts) if is_many else pull(cts)
+        with self.reversing():
+            ys, pull, aux = self.jax.vjp(fn, xs, has_aux=True)
+            cts = tuple([self.conj(ct) for ct in seed(ys)])
+            (gs,) = self.jax.vmap(pull)(cts) if is_many else pull(cts)
         return ys, aux, tuple([self.conj(g) for g in gs])
+
+    @contextmanager
+    def reversing(self) -> Generator[None]:
+        """Inside, what JAX says of loops of a plain function, which it cannot go back over, is our error."""
+        try:
+            yield
+        except ValueError as error:
+            if not self.plain or "Reverse-mode differentiation does not work" not in str(error):
+                raise
+            raise UnsupportedError(
+                f"{self.name} has no reverse mode of a loop whose number of steps depends on what arrays hold",
+                hint="use Pliant(); or forward mode; or a for loop of at most 1024 steps with a break",
+            ) from error
 
     def conj(self, x: Any) -> Any:
         """The conjugate; of real arrays they themselves."""

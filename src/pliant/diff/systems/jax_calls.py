@@ -155,14 +155,15 @@ def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays, is_forwar
     def apply(kept: Any, seed: Arrays) -> Any:
         return kept(seed)
 
-    with jax.enable_x64(is_wide):
+    with jax.enable_x64(is_wide), system.reversing():
         kept, run = jax.jit(linear)(xs, constants), jax.jit(apply)
 
     def at(seed: Arrays) -> Arrays:
         with jax.enable_x64(is_wide):
             if is_forward:
                 return run(kept, seed)
-            (gs,) = run(kept, tuple([system.conj(system.array(ct)) for ct in seed]))
+            with system.reversing():
+                (gs,) = run(kept, tuple([system.conj(system.array(ct)) for ct in seed]))
             return tuple([system.conj(g) for g in gs])
 
     return at
