@@ -6,6 +6,7 @@ class gives a function of scalars for each of NumPy's names.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
@@ -28,8 +29,44 @@ class ExpressionArray(np.ndarray[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         """A part; an element as an array of rank 0."""
-        made = np.asarray(self)[key]
+        made = np.asarray(self)[self._place(key)]
         return filled(type(self), made)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write a part: an array of rank 0 as the expression that it holds."""
+        is_single = is_array(value) and not value.shape
+        np.asarray(self)[self._place(key)] = np.asarray(value)[()] if is_single else value
+
+    def _place(self, key: Any) -> Any:
+        """A key; UnsupportedError if it depends on symbols."""
+        parts = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        if any([isinstance(k, ExpressionArray) for k in parts]):
+            raise self.unknown("an index")
+        return cast("Any", key)
+
+    @property
+    def truth(self) -> bool | None:
+        """Whether the single element holds; None if that depends on symbols."""
+        element = np.asarray(self).item()
+        if getattr(element, "free_symbols", None):  # SymPy's sums of them would be true
+            return None
+        try:
+            return bool(element)
+        except (RuntimeError, TypeError):
+            return None
+
+    def __bool__(self) -> bool:
+        if self.truth is None:
+            raise self.unknown("a condition")
+        return self.truth
+
+    def __index__(self) -> int:
+        try:
+            return operator.index(np.asarray(self).item())
+        except (RuntimeError, TypeError):
+            raise self.unknown("an integer") from None
+
+    __int__ = __index__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's operator on expressions, or the library's function of them."""
@@ -42,7 +79,7 @@ class ExpressionArray(np.ndarray[Any, Any]):
         if ufunc is np.reciprocal:
             return 1 / self
         if ufunc is np.power:
-            raw[1] = whole(raw[1])
+            raw[1] = np.asarray(filled(type(self), whole(raw[1])))  # one of CasADi's expressions would do it all
         if ufunc.__name__ in _OWN:
             return filled(type(self), getattr(ufunc, method)(*raw, **options))
         scalar = self.function(ufunc.__name__)
@@ -77,6 +114,14 @@ class ExpressionArray(np.ndarray[Any, Any]):
             f"{cls.library} has no expression for numpy.{name}", hint="use Pliant(), or JAX(plain=True)"
         )
 
+    @classmethod
+    def unknown(cls, what: str) -> UnsupportedError:
+        """The error for what a program needs to know that depends on symbols."""
+        return UnsupportedError(
+            f"{cls.library} makes expressions, and {what} of the program depends on what numbers they stand for",
+            hint="use Pliant(); or np.where, and for loops of a known number of steps",
+        )
+
 
 def array_class(library: str, functions: Mapping[str, Callable[..., Any]]) -> type[ExpressionArray]:
     """The arrays of a library, by its functions of scalars under NumPy's names."""
@@ -90,6 +135,11 @@ def filled(kind: type[ExpressionArray], made: Any) -> Any:
     array = np.empty((), object)
     array[()] = made
     return array.view(kind)
+
+
+def is_condition(e: Any) -> bool:
+    """Whether an expression is one of SymPy's that hold or do not; those of CasADi are 0 and 1."""
+    return getattr(e, "is_Boolean", False) or getattr(e, "is_Relational", False)
 
 
 def whole(numbers: Any) -> Any:

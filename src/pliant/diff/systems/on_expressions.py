@@ -10,9 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.ir import Node, Op
+from pliant.core.origin import Nowhere
 from pliant.diff.system import Abilities
-from pliant.diff.systems.expressions import ExpressionArray, expressions
+from pliant.diff.systems.expressions import ExpressionArray, expressions, is_condition
 from pliant.diff.systems.staged import Staged
+from pliant.errors import PliantError
+from pliant.ops.cond import Cond
+from pliant.transforms.evaluate import evaluate, run_rule
 
 
 @functools.cache
@@ -27,12 +32,25 @@ def namespace_of(kind: type[ExpressionArray]) -> Any:
             return lifted(kind, np.astype(x, dtype))
         if np.dtype(dtype).kind != "f":
             raise kind.unsupported(f"astype({np.dtype(dtype)})")
-        is_truth = any(getattr(e, "is_Boolean", False) for e in np.asarray(x).flat)
+        is_truth = any(map(is_condition, np.asarray(x).flat))
         return np.where(x, 1.0, 0.0) if is_truth else x
+
+    def run(op: Op, args: Sequence[Any]) -> tuple[Any, ...]:
+        condition, *xs = args or (None,)
+        if isinstance(op, Cond) and isinstance(condition, kind) and condition.truth is None:
+            sides = [evaluate(fn, tuple(xs), namespace) for fn in op.branches]
+            return tuple([np.where(condition, x, y) for x, y in zip(*sides, strict=True)])
+        return tuple([lifted(kind, y) for y in run_rule(op, namespace, [*args])])
+
+    def told(error: Exception, node: Node) -> None:
+        if isinstance(error, PliantError) and not isinstance(node.origin, Nowhere):
+            error.at(("here", node.origin))
 
     rest = {name: getattr(np, name) for name in dir(np) if not name.startswith("_")}
     own = {name: lifting(rest[name]) for name in ("asarray", "zeros", "ones", "full", "zeros_like", "ones_like")}
-    return SimpleNamespace(**rest | own | {"astype": astype, "__name__": "numpy"})
+    ways = {"astype": astype, "pliant_run": run, "pliant_error": told, "__name__": "numpy"}
+    namespace = SimpleNamespace(**rest | own | ways)
+    return namespace
 
 
 def lifted(kind: type[ExpressionArray], x: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.diff.optional import package
 from pliant.diff.system import Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.expressions import ExpressionArray, array_class, expressions, whole
+from pliant.diff.systems.expressions import ExpressionArray, array_class, expressions, is_condition, whole
 from pliant.diff.systems.on_expressions import OnExpressions
 from pliant.diff.systems.staged import Compiled
 
@@ -27,6 +27,8 @@ _NAMES: Final = {
     "logical_not": "Not",
 }  # fmt: skip
 
+_RELATIONS: Final = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
 
 def _package() -> Any:
     return package("sympy", "SymPy", "sympy")
@@ -37,7 +39,8 @@ def _arrays() -> type[ExpressionArray]:
     """The class of arrays, with SymPy's functions."""
     sympy = _package()
 
-    named = {name: getattr(sympy, other) for name, other in _NAMES.items()}
+    choice = _choice()
+    named: dict[str, Any] = {name: getattr(sympy, other) for name, other in _NAMES.items()}
     unary: dict[str, Callable[[Any], Any]] = {
         "log1p": lambda x: sympy.log(1 + x),
         "log10": lambda x: sympy.log(x, 10),
@@ -48,9 +51,58 @@ def _arrays() -> type[ExpressionArray]:
         return sympy.sqrt(x * x + y * y)
 
     def where(condition: Any, x: Any, y: Any) -> Any:
-        return sympy.Piecewise((x, condition), (y, True))
+        condition, x, y = map(sympy.sympify, (condition, x, y))
+        x = x.args[1] if isinstance(x, choice) and x.args[0] == condition else x
+        y = y.args[2] if isinstance(y, choice) and y.args[0] == condition else y
+        if condition in (sympy.true, sympy.false) or x == y:
+            return x if condition == sympy.true else y
+        if is_condition(x) and is_condition(y):
+            one = condition | y if x == sympy.true else condition & x
+            return one if sympy.true == x or y == sympy.false else one | ~condition & y
+        return choice(condition, x, y)
 
+    def is_one_of_numbers(e: Any) -> bool:
+        return all(map(is_one_of_numbers, e.args[1:])) if isinstance(e, choice) else e.is_number
+
+    def compared(relation: Any) -> Callable[[Any, Any], Any]:
+        def holds(x: Any, y: Any) -> Any:
+            x, y = map(sympy.sympify, (x, y))
+            if isinstance(x, choice) and y.is_number and is_one_of_numbers(x):  # a counter, or how a loop has ended
+                return where(x.args[0], *[holds(e, y) for e in x.args[1:]])
+            return relation(x, y)
+
+        return holds
+
+    named |= {name: compared(named[name]) for name in _RELATIONS}
     return array_class("SymPy", named | unary | {"hypot": hypot, "where": where})
+
+
+@functools.cache
+def _choice() -> Any:
+    """`where` as a function of SymPy's. It may choose in conditions of others, which a Piecewise solves for x; and the
+    same parts are met again and again, as after each step of a loop."""
+    sympy = _package()
+
+    class where(sympy.Function):
+        nargs = 3
+
+        @functools.cached_property
+        def free_symbols(self) -> Any:
+            return set[Any]().union(*[e.free_symbols for e in self.args])
+
+        @sympy.cacheit
+        def _eval_derivative(self, s: Any) -> Any:
+            condition, x, y = self.args
+            dx, dy = x.diff(s), y.diff(s)
+            return dx if dx == dy else where(condition, dx, dy)
+
+        def _eval_is_extended_real(self) -> bool | None:
+            return all([e.is_extended_real for e in self.args[1:]]) or None
+
+        def _numpycode(self, printer: Any) -> str:
+            return f"where({', '.join(map(printer._print, self.args))})"
+
+    return where
 
 
 @final
@@ -107,7 +159,9 @@ class SymPy(OnExpressions):
         parts = [(slice(*pair), shape) for pair, shape in zip(itertools.pairwise(ends), shapes, strict=True)]
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
-            made, arrays = function(*[t(x) for t, x in zip(take, given, strict=False)]), list[Any]()
+            arrays = list[Any]()
+            with np.errstate(all="ignore"):  # both sides of a branch are computed
+                made = function(*[t(x) for t, x in zip(take, given, strict=False)])
             for part, shape in parts:
                 if shape:
                     array = np.array(made[part], np.float64)
@@ -144,4 +198,5 @@ def _table(ys: Arrays, xs: Arrays) -> list[list[Any]]:
 
 def _along(block: Any, seeds: Any, like: Any) -> Any:
     """A block of the Jacobian times one seed, or each of the stacked ones."""
-    return whole(np.asarray(seeds).reshape(-1, like.size)) @ block.T
+    lead = np.shape(seeds)[: np.ndim(seeds) - like.ndim]
+    return whole(np.asarray(seeds).reshape(*lead, like.size)) @ block.T
