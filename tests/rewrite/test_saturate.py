@@ -11,13 +11,13 @@ import pytest
 
 from pliant import ops
 from pliant.core.build import trace
-from pliant.core.ir import Function, Value
+from pliant.core.ir import Function, Value, const
 from pliant.core.types import Type
-from pliant.errors import RewriteError, ShapeError
+from pliant.errors import ContradictionError, RewriteError, ShapeError
 from pliant.kernel.price import price
 from pliant.ops.elementwise import add, mul, neg
 from pliant.ops.reduce import ReduceSum
-from pliant.ops.shape import reshape
+from pliant.ops.shape import broadcast, reshape
 from pliant.ops.transcendental import Sin, cos, exp, log, sin
 from pliant.pipeline import fold
 from pliant.rewrite.explain import Log
@@ -137,6 +137,26 @@ def test_rules_that_contradict_each_other_are_named() -> None:
 
     with pytest.raises(RewriteError, match=r"rule (one|two): .* are said to be equal"):
         found(trace(lambda x: sin(x), Type("f64")), (one, two))
+
+
+def of_number(number: float) -> Rule:
+    """Sines as arrays of a number, which is moved once more."""
+
+    @rewrite(Sin)
+    def everywhere(value: Value) -> Value:
+        return reshape(broadcast(const(number, "f64"), (value.type.size,), ()), value.shape)
+
+    return everywhere
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+def test_rules_that_contradict_each_other_everywhere_are_named(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ContradictionError, match=r"rule everywhere: [12]\.0 and [12]\.0 are said to be equal"):
+        found(trace(lambda x: sin(x), Type("f64", shape)), (of_number(1.0), of_number(2.0)))
+
+
+def test_arrays_without_elements_contradict_nothing() -> None:
+    assert found(trace(lambda x: sin(x), Type("f64", (0,))), (of_number(1.0), of_number(2.0)))
 
 
 def test_what_a_rule_raises_is_raised() -> None:

@@ -45,6 +45,7 @@ class Op(metaclass=Family):
     name: ClassVar[str]
     commutative: ClassVar[bool] = False
     multilinear: ClassVar[bool] = False  # linear in each operand only while the others are known
+    moves: ClassVar[bool] = False  # elements of its operand, and none that are computed
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()

@@ -115,6 +115,8 @@ class Linear(Op):
 class Movement(Linear):
     """Moves or repeats elements: never computes on them, so any dtype will do."""
 
+    moves = True
+
     def support(self, find: Any, x: Value) -> Value | None:
         mask = find(x)
         return self(mask) if mask is not None and mask.shape == x.shape else mask

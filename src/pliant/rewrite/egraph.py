@@ -72,6 +72,7 @@ class EGraph:
         self.makers: list[list[tuple[Term, int]]] = []
         self.readers: list[list[Term]] = []
         self.literals: dict[int, Const] = {}
+        self.uniform: dict[int, Const] = {}  # of arrays, the one number that they hold everywhere
         self.terms: dict[Any, Term] = {}
         self.classes: dict[Value, int] = {}  # of values that were added
         self.texts: dict[Op, bytes] = {}
@@ -169,7 +170,9 @@ class EGraph:
         return found
 
     def evaluate(self, term: Term) -> None:
-        """Have the literal that a term of literals is in its class."""
+        """Have the literal that a term of literals is in its class; know the number of moved elements of one."""
+        if term.node.op.moves:
+            self.know_uniform(term)
         operands = [self.literals.get(a) for a in term.args]
         if self.fold is None or not operands or None in operands or len(term.outs) != 1:
             return
@@ -178,6 +181,18 @@ class EGraph:
         number = None if value.shape else self.fold(term.node.op, literals)
         if number is not None and is_faithful(literals, number, value.dtype):
             self.union(term.outs[0], self.class_of(const(number, value.dtype)))
+
+    def know_uniform(self, term: Term) -> None:
+        """Know what a term that moves elements holds everywhere, if its operand is one number."""
+        (a,), c = term.args, self.find(term.outs[0])
+        number = self.literals.get(a) or self.uniform.get(a)
+        if number is None or not self.types[c].shape or not self.types[c].size:
+            return
+        if c in self.uniform:
+            check(number, self.uniform[c])
+        else:
+            self.uniform[c] = number
+            self.touched.append(c)
 
     def union(self, a: int, b: int) -> bool:
         """Say that two classes are one; whether that is new. Call `rebuild` before the next question."""
@@ -192,8 +207,9 @@ class EGraph:
         self.makers[a] += self.makers[b]
         self.readers[a] += self.readers[b]
         self.makers[b], self.readers[b] = [], []
-        if b in self.literals:
-            check(self.literals[b], self.literals.setdefault(a, self.literals.pop(b)))
+        for known in (self.literals, self.uniform):
+            if b in known:
+                check(known[b], known.setdefault(a, known.pop(b)))
         self.touched.append(a)
         self.news.add(a)
         return True
