@@ -35,6 +35,15 @@ def test_gradient_of_one_system_inside_another(inner: Any, outer: Any):
     np.testing.assert_allclose(made, expected(), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "kind", [of(diff.JAX, pytest.mark.jax, name="JAX"), of(diff.PyTorch, pytest.mark.torch, name="PyTorch")]
+)
+def test_plain_functions_inside_the_system_that_runs_them(kind: Any):
+    inner = DifferentiateWith(lambda x, c: np.sin(x) * x * c, kind(plain=True))
+    made = diff.gradient(around(inner), kind(), X)
+    np.testing.assert_allclose(made, expected(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("outer", [PLIANT, STEP, DIFFERENCES, JAX_, TORCH, AUTOGRAD, MLX])
 def test_forward_mode_through_another_system(outer: Any):
     made = diff.jvp(around(DifferentiateWith(wave, diff.ComplexStep())), outer, X, X)

@@ -14,7 +14,8 @@ from pliant.diff.optional import package
 
 def in_jax(function: Any, x: Any, constants: tuple[Any, ...]) -> Any:
     """The value, as an array of JAX."""
-    made = function.result_type(x, constants)
+    with _module("jax").ensure_compile_time_eval():  # the function may be run by JAX itself
+        made = function.result_type(x, constants)
     dtype = _module("jax").dtypes.canonicalize_dtype(DTYPES[made.dtype])
     given = [_module("jax.numpy").asarray(a) for a in (x, *constants)]
     return _foreign().bind(*given, map=Map(function, "value"), y=(made.shape, dtype))
