@@ -122,3 +122,14 @@ def test_captured_arrays_are_inputs(system: Any):
     np.testing.assert_array_equal(diff.gradient(f, system, X), weights)
     weights = np.full(4, 7.0)
     np.testing.assert_array_equal(diff.gradient(f, system, X), weights)
+
+
+@both
+@pytest.mark.parametrize("f", [lambda x: (x, x), lambda x: (x[:2], x[1:], x)])
+def test_results_share_no_memory(system: Any, f: Any):
+    x = np.ones(3)
+    ys, pushed = diff.value_and_pushforward(f, system, x, (x, 2 * x))
+    _, pulled = diff.value_and_pullback(f, system, x, (ys, ys))
+    arrays = [*ys, *pushed[0], *pushed[1], *pulled]
+    shared = [(m, n) for n, a in enumerate(arrays) for m, b in enumerate(arrays[:n]) if np.shares_memory(a, b)]
+    assert shared == []

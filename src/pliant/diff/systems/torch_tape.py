@@ -149,7 +149,8 @@ def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear
 
 def on_copies(system: Any, program: Callable[..., Any]) -> Callable[..., Any]:
     """`run(xs, seeds, constants, key)`: the program on a copy of x, and the first time of constants, to which
-    `torch.func` refuses writes wherever it differentiates. Results that lie in memory of the caller are copied."""
+    `torch.func` refuses writes wherever it differentiates. Results that lie in memory of the caller are copied, and
+    those of plain functions, which are arrays of their own, where they lie in memory of one another."""
     is_checked = False
 
     def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
@@ -159,7 +160,8 @@ def on_copies(system: Any, program: Callable[..., Any]) -> Callable[..., Any]:
         made = program(tuple([system.copy(x) for x in xs]), seeds, given)
         is_checked = True
         theirs = storages(system.torch, (*constants, *[t for seed in seeds for t in seed]))
-        return apart(system.torch, made, theirs) if theirs else made
+        is_plain = system.plain and not is_nested(system.torch)
+        return apart(system.torch, made, theirs, is_plain) if theirs or is_plain else made
 
     return run
 
@@ -170,9 +172,15 @@ def storages(torch: Any, xs: Sequence[Any]) -> set[int]:
     return set() if is_nested(torch) else {x.untyped_storage().data_ptr() for x in tensors}
 
 
-def apart(torch: Any, made: Any, theirs: set[int]) -> Any:
-    """Results, with copies of those that lie in memory that is not theirs."""
+def apart(torch: Any, made: Any, theirs: set[int], is_each: bool = False) -> Any:
+    """Results, with copies of those that lie in memory that is not theirs; is_each: nor that of results before them,
+    which is added to it."""
     if made.__class__ is tuple or made.__class__ is list:
-        return tuple([apart(torch, x, theirs) for x in made])
-    is_shared = made.__class__ is torch.Tensor and made.numel() and made.untyped_storage().data_ptr() in theirs
-    return made.clone() if is_shared else made
+        return tuple([apart(torch, x, theirs, is_each) for x in made])
+    if made.__class__ is not torch.Tensor or not made.numel():
+        return made
+    place = made.untyped_storage().data_ptr()
+    if place in theirs:
+        return made.clone()
+    theirs.update([place] if is_each else [])
+    return made
