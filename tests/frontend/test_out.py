@@ -69,6 +69,36 @@ def test_arguments_that_are_returned_are_copied_before_a_result_goes_into_them()
     np.testing.assert_array_equal([other, captured], [[1, 1, 1], [2, 2, 2]])
 
 
+def _raised_by_one(x: Any) -> Any:
+    x += 1
+    return x
+
+
+RETURNED: list[Any] = [
+    (lambda x: x),
+    (lambda x: x[::-1]),
+    (lambda x: (x, x * 2)),
+    (lambda x: (x[1:], x[:-1])),
+    _raised_by_one,
+]
+
+
+@pytest.mark.parametrize("f", RETURNED)
+@pytest.mark.parametrize("step", [1, 2, 3, -1, -2])
+def test_what_lies_in_an_argument_is_returned_into_any_elements_of_its_memory(f: Any, step: int):
+    """NumPy copies a vector into another one that overlaps it without a look at what it has overwritten."""
+    for start in range(0, 8, 2):
+        memory = np.arange(40.0)
+        x = memory[start : start + 5]
+        wanted = f(x.copy())
+        parts = wanted if isinstance(wanted, tuple) else (wanted,)
+        room = memory[::step] if step > 0 else memory[24::step]
+        out = tuple([room[n * 5 : n * 5 + len(part)] for n, part in enumerate(parts)])
+        pliant.jit(f)(x, out=out if isinstance(wanted, tuple) else out[0])
+        for made, part in zip(out, parts, strict=True):
+            np.testing.assert_array_equal(made, part)
+
+
 def test_an_argument_chosen_by_a_condition_is_copied_before_a_result_goes_into_it():
     f = pliant.jit(lambda x, y, s: (x if s > 0 else y, x * 2))
     for s in (1.0, -1.0):

@@ -56,10 +56,11 @@ def _check(array: Any, type_: Type | None) -> None:
 
 
 def stored(made: Sequence[Any], arrays: Sequence[Any], is_view: Sequence[bool]) -> None:
-    """Copy results into the caller's arrays; one that `is_view` may lie in memory that is written here."""
+    """Copy results into the caller's arrays; one that `is_view` may lie in memory that is written here, its own array's
+    too: what NumPy copies from one vector into another that overlaps it is not what was there before."""
     safe: list[Any] = list(made)
     for i, (y, a) in enumerate(zip(made, arrays, strict=True)):
-        if is_view[i] and any(a is not b and share(y, b) for b in arrays):
+        if is_view[i] and y is not a and any([share(y, b) for b in arrays]):
             safe[i] = y.copy()
     for array, y in zip(arrays, safe, strict=True):
         if y is not array:
