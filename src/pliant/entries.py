@@ -163,8 +163,8 @@ def _strides(array: Any) -> tuple[int, ...] | None:
 
 def _targets(program: Program, out: Any, outs: Sequence[Any], pairs: Pairs) -> Part:
     """The arrays of `out=`, each with the result that it gets."""
-    numbers = [o.place for o in program.outputs]
-    if len({*numbers}) < len(numbers) or not all([o.is_result and not o.lenses for o in program.outputs]):
+    numbers = [o.place for o in program.outputs if o.is_result and not o.lenses]
+    if len({*numbers}) < len(program.outputs):
         raise NoEntryError
     lies_in = {result: param for param, result in pairs}
     targets = [Target(n, _strides(a), lies_in.get(n)) for n, a in zip(numbers, outs, strict=True)]

@@ -99,6 +99,22 @@ def test_what_lies_in_an_argument_is_returned_into_any_elements_of_its_memory(f:
             np.testing.assert_array_equal(made, part)
 
 
+def test_an_array_from_outside_is_returned_into_out_again_and_again():
+    captured, out, total = np.ones(3), np.zeros(3), np.ones(3)
+
+    def f(x: Any) -> Any:
+        captured[...] += x
+        return captured
+
+    compiled = pliant.jit(f)
+    g = pliant.grad(lambda x: np.sum(x * x), accumulate_into=total)
+    for n in range(4):
+        assert compiled(np.ones(3), out=out) is out
+        np.testing.assert_array_equal([out, captured], np.full((2, 3), n + 2.0))
+        assert g(np.ones(3), out=out) is out
+        np.testing.assert_array_equal([out, total], np.full((2, 3), 2 * n + 3.0))
+
+
 def test_an_argument_chosen_by_a_condition_is_copied_before_a_result_goes_into_it():
     f = pliant.jit(lambda x, y, s: (x if s > 0 else y, x * 2))
     for s in (1.0, -1.0):
