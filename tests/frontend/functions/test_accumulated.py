@@ -74,3 +74,62 @@ def test_out_of_a_running_sum_is_what_numpy_writes(name: str) -> None:
 def test_out_of_a_running_sum_with_no_place_for_it_is_refused() -> None:
     with pytest.raises(ValueError, match="does not have the shape of out="):
         pliant.jit(lambda x, y: np.cumsum(x, axis=1, out=y))(table(), np.zeros((4, 3, 0)))
+
+
+PAIRS = [
+    "f8 f4",
+    "f8 f2",
+    "c16 c8",
+    "f4 f8",
+    "f4 i4",
+    "f8 i2",
+    "u8 f4",
+    "i4 f4",
+    "u8 i8",
+    "i1 i1",
+    "i2 u1",
+    "? i1",
+    "i1 ?",
+]
+INTO: dict[str, Callable[..., Any]] = {
+    "cumsum": lambda x, y: x.cumsum(out=y),
+    "cumprod": lambda x, y: np.cumprod(x, out=y),
+    "cumulative_sum": lambda x, y: np.cumulative_sum(x[1:], out=y, include_initial=True),
+    "add.accumulate": lambda x, y: np.add.accumulate(x, out=y),
+    "subtract.accumulate": lambda x, y: np.subtract.accumulate(x, out=y),
+    "maximum.accumulate": lambda x, y: np.maximum.accumulate(x, out=y),
+    "sum": lambda x, y: np.sum(x, out=y[0, ...]),
+    "prod": lambda x, y: np.prod(x, out=y[0, ...]),
+    "add.reduce": lambda x, y: np.add.reduce(x, out=y[0, ...]),
+    "add.reduceat": lambda x, y: np.add.reduceat(x, [0, 2], out=y[:2]),
+}
+
+
+@pytest.mark.parametrize("name", INTO)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_goes_into_out_is_made_in_the_dtype_that_the_operand_and_out_have_in_common(name: str) -> None:
+    """A sum of f64 that goes into f32 is rounded once, at its end."""
+
+    def f(*arrays: Any) -> None:
+        for n in range(0, len(arrays), 2):
+            INTO[name](*arrays[n : n + 2])
+
+    def given() -> list[Any]:
+        numbers = [16777216.0, 1.0, 1.0, 3.0, -2.0]
+        dtypes = [pair.split() for pair in PAIRS]
+        return [a for x, y in dtypes for a in (np.array(numbers).astype(x), np.zeros(5, y))]
+
+    ours, theirs = given(), given()
+    pliant.jit(f)(*ours)
+    f(*theirs)
+    for n in range(1, len(ours), 2):
+        np.testing.assert_allclose(ours[n], theirs[n], rtol=0, err_msg=PAIRS[n // 2])
+
+
+def test_what_overflows_in_out_alone_does_not_on_the_way_there() -> None:
+    x, y = np.array([1e300, -1e300, 1.0]), np.zeros(3, np.float32)
+    pliant.jit(lambda x, y: np.cumsum(x, out=y))(x, y)
+    assert_array_equal(y, [np.inf, 0.0, 1.0])
+    x, y = np.full(2, 3e38, np.float32), np.zeros(())
+    pliant.jit(lambda x, y: np.mean(x, out=y))(x, y)
+    assert y == np.mean(x.astype(float))

@@ -121,16 +121,21 @@ def constant(number: Any, dtype: str) -> Value:
 
 
 def widened(x: TracedArray, dtype: Any, out: Any = None) -> Value:
-    """The value that `sum` and `prod` add up: in the dtype of `out` if that is of the same kind,
-    else narrow integers and bools as 64 bits."""
-    if dtype is None and out is not None:
-        (out,) = out if is_sequence(out) else (out,)
-        wanted = as_traced(out).dtype
-        dtype = wanted if np.can_cast(x.dtype, wanted, "same_kind") else None
+    """The value that `sum` and `prod` add up: with `out` in the dtype that both can be converted to, else narrow
+    integers and bools as 64 bits."""
+    dtype = dtype_beside(x, out) if dtype is None else dtype
     if dtype is not None:
         return cast_value(x.value, short(dtype))
     kind = x.type.kind
     return convert(x.value, {"b": "i64", "i": "i64", "u": "u64"}.get(kind, x.type.dtype))
+
+
+def dtype_beside(x: TracedArray, out: Any) -> Any:
+    """The dtype that NumPy reduces an array in that goes into `out`: that one is an operand too. None without `out`."""
+    if out is None:
+        return None
+    (out,) = out if is_sequence(out) else (out,)
+    return np.promote_types(x.dtype, as_traced(out).dtype)
 
 
 def inexact(x: TracedArray, dtype: Any = None) -> Value:

@@ -27,7 +27,16 @@ from pliant.frontend.convert import (
 )
 from pliant.frontend.failures import ensured
 from pliant.frontend.functions import complex_order
-from pliant.frontend.functions.common import NO_VALUE, array_of, check_out, inexact, store_out, unsupported, widened
+from pliant.frontend.functions.common import (
+    NO_VALUE,
+    array_of,
+    check_out,
+    dtype_beside,
+    inexact,
+    store_out,
+    unsupported,
+    widened,
+)
 from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import compare, elementwise, transcendental
 from pliant.ops import reduce as folds
@@ -109,6 +118,7 @@ def _extremum(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NO_VALUE,
         where: Any = True, dtype: Any = None,
     ) -> Any:  # fmt: skip
+        dtype = dtype_beside(as_traced(a), out) if dtype is None else dtype
         x = inexact(as_traced(a), dtype) if dtype is not None else as_traced(a).value
         start = value_of(initial, x.dtype) if is_given(initial) else None
         if where is not True and where is not NO_VALUE:
@@ -219,6 +229,7 @@ def mean(
         return store_out(
             cast_value(as_traced(total / fresh(count)).value, short(dtype)), out, "np.mean", casting="unsafe"
         )
+    dtype = dtype_beside(array, out) if dtype is None and array.type.dtype in ("f32", "c64") else dtype
     x = inexact(array, dtype)
     if is_given(where) and where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
@@ -281,13 +292,14 @@ argmax = _arg("argmax", folds.argmax, complex_order.argmax)
 argmin = _arg("argmin", folds.argmin, complex_order.argmin)
 
 
-def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
+def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any, out: Any = None) -> Value:
     """An array in the dtype that a ufunc's reductions compute in; narrow integers are added up in 64 bits."""
     x, name = as_traced(a), ufunc.__name__
+    given = x.dtype if out is None else dtype_beside(x, out)
     chosen = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
     resolve: Any = ufunc.resolve_dtypes
     try:
-        found = resolve((None, x.dtype, None), casting="unsafe", reduction=True, **chosen)
+        found = resolve((None, given, None), casting="unsafe", reduction=True, **chosen)
     except TypeError:
         made = "element of it" if dtype is None else f"{np.dtype(dtype).name}"
         raise DTypeError(f"np.{name}, of two elements of {x.type}, makes no {made}").at(("here", here())) from None
@@ -303,7 +315,7 @@ def tree(ufunc: np.ufunc) -> Callable[..., Any]:
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
-        x = in_reduction(ufunc, a, dtype)
+        x = in_reduction(ufunc, a, dtype, out)
         neutral = None if identity is None else const(np.asarray(identity).astype(DTYPES[x.dtype]).item(), x.dtype)
         if where is not True:
             filler = neutral if neutral is not None or not is_given(initial) else value_of(initial, x.dtype)
@@ -350,7 +362,7 @@ def logaddexp_reduce(
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.logaddexp.reduce, as one pass that does not overflow."""
-    x = masked(in_reduction(np.logaddexp, a, dtype), where, -math.inf)
+    x = masked(in_reduction(np.logaddexp, a, dtype, out), where, -math.inf)
     axes = folded_axes(axis, x.type.rank)
     top = folds.reduce_max(x, axes) if x.type.size else const(0, x.dtype)
     safe = select(compare.isfinite(top), top, const(0, x.dtype))

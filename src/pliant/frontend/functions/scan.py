@@ -15,6 +15,7 @@ from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.common import (
     array_of,
+    dtype_beside,
     inexact,
     known,
     no_bools,
@@ -76,9 +77,9 @@ def _cumulative_array_api(name: str, scan: Callable[..., Any], start: int) -> Ca
                 ("here", here())
             )
         at = axis_of(0 if axis is None else axis, array.ndim)
-        made = scan(array, at, dtype, out if not include_initial else None)
         if not include_initial:
-            return made
+            return scan(array, at, dtype, out)
+        made = scan(array, at, dtype_beside(array, out) if dtype is None else dtype)
         shape = tuple(1 if a == at else n for a, n in enumerate(made.shape))
         first = broadcast(const(start, made.type.dtype), shape, ())
         return store_out(put_together((first, made.value), at), out, f"np.{name}", is_array=True, casting="unsafe")
@@ -96,7 +97,7 @@ def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
 
     def accumulated(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         x = as_traced(array)
-        value = widened(x, dtype, out) if is_sum or dtype is not None else x.value
+        value = widened(x, dtype, out) if is_sum or dtype is not None or out is not None else x.value
         at = axis_of(axis, x.ndim)
         made = _scanned(scan, value, at)
         return store_accumulated(made, x, at, out, "accumulate")

@@ -52,7 +52,7 @@ def in_order(ufunc: np.ufunc) -> Callable[..., Any]:
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
-        x = in_reduction(ufunc, a, dtype)
+        x = in_reduction(ufunc, a, dtype, out)
         axes = folded_axes(axis, x.type.rank)
         if len(axes) > 1:
             message = f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
@@ -87,7 +87,7 @@ def in_steps(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.accumulate`: each element with the result so far."""
 
     def accumulated(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
-        x = in_reduction(ufunc, array, dtype)
+        x = in_reduction(ufunc, array, dtype, out)
         at = axis_of(axis, x.type.rank)
         if x.type.size:
             rows = move_axis(x, at, 0)
@@ -130,7 +130,7 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: An
 
     An index that is not below the next names one element alone.
     """
-    x = in_reduction(ufunc, array, dtype)
+    x = in_reduction(ufunc, array, dtype, out)
     at, places = axis_of(axis, x.type.rank), as_traced(indices)
     if is_sequence(indices) and places.concrete is not None:  # NumPy casts those of lists, which may be empty
         places = fresh_concrete(places.concrete.astype(np.int64))
