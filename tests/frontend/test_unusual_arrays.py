@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pliant
-from pliant.errors import ArgumentError, DTypeError, PliantError
+from pliant.errors import ArgumentError, DTypeError, PliantError, UnsupportedError
 
 BACKENDS = ("reference", "llvm")
 
@@ -197,3 +197,67 @@ def test_a_row_is_donated_and_its_matrix_stays() -> None:
     with pytest.raises(ArgumentError, match="shares memory"):
         pliant.jit(lambda x, y: (x * 2, y * 2), donate="x")(y[1], y)
     assert_array_equal(y, np.arange(12.0).reshape(3, 4))
+
+
+def _in_a_loop(x: Any) -> Any:
+    made = x
+    for n in range(3):
+        made = x.astype(float, copy=False)
+        made += n
+    return made
+
+
+def _of_data(x: Any) -> Any:
+    made = np.asarray(x[: (x > 1).sum()], dtype=float)
+    made *= 2
+    return made.sum()
+
+
+MAYBE_COPIES: dict[str, Callable[[Any], Any]] = {
+    "astype": lambda x: x.astype(float, copy=False),
+    "np.astype": lambda x: np.astype(x, np.float64, copy=False),
+    "asarray": lambda x: np.asarray(x, dtype="f8"),
+    "array": lambda x: np.array(x, dtype=float, copy=None),
+    "ascontiguousarray": lambda x: np.ascontiguousarray(x, dtype=float),
+    "require": lambda x: np.require(x, dtype=float),
+    "of a view": lambda x: x[::-1].astype(float, copy=False),
+    "its own dtype": lambda x: x.astype(x.dtype, copy=False),
+    "the other order": lambda x: np.asarray(x, dtype=">f8"),
+    "no dtype": lambda x: np.asarray(x),
+}
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", ">i4"])
+@pytest.mark.parametrize("make", MAYBE_COPIES.values(), ids=[*MAYBE_COPIES])
+def test_an_array_in_another_order_of_bytes_is_copied_to_be_in_this_one(make: Callable[[Any], Any], dtype: str) -> None:
+    def f(x: Any) -> Any:
+        made = make(x)
+        made[0] = -1
+        return made, x.dtype == np.float64
+
+    ours, theirs = np.arange(3).astype(dtype), np.arange(3).astype(dtype)
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    assert made[1] == wanted[1]
+    assert_array_equal(made[0], wanted[0])
+    assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8"])
+@pytest.mark.parametrize("f", [_in_a_loop, _of_data])
+def test_so_it_is_in_a_loop_and_with_extents_of_data(f: Callable[[Any], Any], dtype: str) -> None:
+    ours, theirs = np.arange(3).astype(dtype), np.arange(3).astype(dtype)
+    assert_array_equal(pliant.jit(f)(ours), f(theirs))
+    assert_array_equal(ours, theirs)
+
+
+def test_one_of_two_arrays_in_two_orders_of_bytes_is_not_copied_by_data() -> None:
+    def f(x: Any, y: Any) -> Any:
+        one = x if y[0] > 0 else y
+        made = np.asarray(one, dtype=float)
+        made[0] = 1
+        return made
+
+    with pytest.raises(
+        UnsupportedError, match=r"depends on data: it is one of two arrays(.|\n)*np.asarray\(one(.|\n)*hint: x.ast"
+    ):
+        pliant.jit(f)(np.ones(3, ">f8"), np.ones(3))

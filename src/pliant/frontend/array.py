@@ -114,8 +114,9 @@ class TracedArray(Shown):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy dtype."""
-        return np.dtype(DTYPES[self.type.dtype])
+        """NumPy dtype; that of a caller's array may have the other order of bytes than this machine."""
+        found = np.dtype(DTYPES[self.type.dtype])
+        return found.newbyteorder() if not self.is_scalar and _is_swapped(self.storage) else found
 
     @property
     def ndim(self) -> int:
@@ -383,6 +384,19 @@ def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
     storage = object.__new__(Storage)  # no call: this runs for every operation; all else is left at its default
     storage.trace, storage.content = current(), value
     return TracedArray(storage, (), is_scalar=not is_array and not value.node.types[value.index].shape)
+
+
+def _is_swapped(storage: Any) -> bool:
+    """Whether what a storage stands for has the other order of bytes than this machine."""
+    if type(storage) is not Storage:  # one of two
+        return _is_swapped(storage.one.storage) and _is_swapped(storage.other.storage)
+    array = storage.source
+    if storage.index is not None:
+        arguments = storage.trace.outermost.arguments
+        array = arguments[storage.index] if arguments else None
+    array = array.group if isinstance(array, Shared) else array
+    dtype = getattr(array, "dtype", None)
+    return isinstance(dtype, np.dtype) and not dtype.isnative
 
 
 def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:

@@ -38,6 +38,7 @@ from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.makers import MAKERS, of_known_extents
 from pliant.frontend.strides import (
     contiguous,
+    has_dtype,
     has_order,
     is_column_major,
     is_row_major,
@@ -52,7 +53,7 @@ from pliant.frontend.whose import is_followed
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Any:
     """np.asarray, np.asanyarray: no copy of what is such an array already."""
     x = as_traced(a)
-    is_such = (dtype is None or short(dtype) == x.type.dtype) and not (x.is_scalar or x.is_weak)
+    is_such = (dtype is None or has_dtype(dtype, x)) and not (x.is_scalar or x.is_weak)
     if order in ("C", "F") and is_such and not copy and is_unsure(x):
         return separate(x, array(x, order=order))
     if is_such and not copy and _is_in(order, x):
@@ -162,7 +163,7 @@ def bounded_array(
     """np.array of what has extents known only at run time."""
     if ndmin > object.ndim or (order == "F" and object.ndim > 1):
         raise object.refused("np.array with ndmin= or order=")
-    if not copy and (dtype is None or short(dtype) == object.whole.type.dtype):
+    if not copy and (dtype is None or has_dtype(dtype, object.whole)):
         return object
     return Bounded(array(object.whole, dtype), object.extents)
 

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from pliant.core.ir import Values
+from pliant.core.origin import here
 from pliant.core.types import itemsize
+from pliant.errors import UnsupportedError
 from pliant.frontend.alias import StridedLens
 from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import short
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.order import UNSURE, Later, settle
 from pliant.frontend.tracing import Storage
@@ -225,6 +228,21 @@ def sides_of(x: TracedArray) -> list[TracedArray]:
     if type(storage) is Storage:
         return [x]
     return [s for y in (storage.one, storage.other) for s in sides_of(TracedArray(y.storage, (*y.lenses, *x.lenses)))]
+
+
+def has_dtype(dtype: Any, x: TracedArray) -> bool:
+    """Whether the elements of x are of a dtype, bytes in its order too: a caller's array may have another than this
+    machine, and is copied to be of this one."""
+    to = np.dtype(dtype)
+    if short(to) != x.type.dtype:
+        return False
+    answers = {to.isnative == side.dtype.isnative for side in sides_of(x)}
+    if len(answers) > 1:
+        raise UnsupportedError(
+            "whether this is a copy depends on data: it is one of two arrays, in different orders of bytes",
+            hint="x.astype(x.dtype.newbyteorder('=')), before the call, turns one over",
+        ).at(("here", here()))
+    return answers == {True}
 
 
 def _agrees(shape: Extents, strides: Extents, wanted: Extents) -> bool:

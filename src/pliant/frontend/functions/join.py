@@ -37,6 +37,7 @@ from pliant.frontend.functions.pieces import Run, put_together
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
 from pliant.frontend.kinds import as_tuple, is_array
 from pliant.frontend.rows import rows_of
+from pliant.frontend.strides import has_dtype
 from pliant.ops import shape as moves
 from pliant.ops.block import read_block, update_block
 from pliant.ops.index import gather, wrap
@@ -336,7 +337,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> T
     if as_traced(x).is_scalar:
         return as_traced(x).astype(dtype)
     array = array_of(x)
-    if not copy and short(dtype) == array.type.dtype:
+    if not copy and has_dtype(dtype, array):
         return array
     return fresh(cast_value(array.value, short(dtype)), is_array=True)
 

@@ -18,7 +18,7 @@ from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
 from pliant.frontend.kinds import is_array
-from pliant.frontend.strides import is_row_major, is_unsure, settled, sides_of
+from pliant.frontend.strides import has_dtype, is_row_major, is_unsure, settled, sides_of
 from pliant.frontend.tracing import current
 from pliant.frontend.view import DTypeLens
 
@@ -51,7 +51,7 @@ def astype(
             f"Cannot cast array data from {x.dtype!r} to {to!r} according to the rule {casting!r}",
             hint="leave casting= out: .astype casts to any dtype",
         ).at(("here", here()))
-    if not copy and short(to) == x.type.dtype and not x.is_weak:
+    if not copy and has_dtype(to, x) and not x.is_weak:
         return x
     warn_of_lost_parts(x.dtype, short(to))
     return fresh(cast_value(x.value, short(to)), is_array=not x.is_scalar and not x.is_weak)
