@@ -232,6 +232,61 @@ def test_branches_promote_their_results() -> None:
     check_gradient(lambda x: np.sum(branches(x[0] > 9, x)[0] * 2), X[0])
 
 
+def first_set(a: Any) -> Any:
+    a[0] = 1.0
+    return a * 2
+
+
+def last_set(a: Any) -> Any:
+    a[-1] += 2.0
+    return a + 1
+
+
+WRITERS: list[Any] = [
+    (lambda y, i: pliant.cond(i > 0, first_set, last_set, y)),
+    (lambda y, i: pliant.cond(i > 0, first_set, np.negative, y)),
+    (lambda y, i: pliant.cond(i > 0, np.negative, last_set, y[::2])),
+    (lambda y, i: pliant.cond(i > 0, lambda d: first_set(d["y"]), lambda d: d["y"] * d["i"], {"y": y, "i": i})),
+    (lambda y, i: pliant.switch(i, [first_set, last_set, np.negative], y)),
+    (lambda y, i: [pliant.cond(y[0] > n, first_set, last_set, y) for n in range(2)]),
+]
+
+
+@pytest.mark.parametrize("f", WRITERS)
+def test_what_a_branch_writes_to_its_operands_is_written_as_in_an_if(f: Any) -> None:
+    def run(f: Any, i: int) -> Any:
+        y = np.arange(4.0)
+        return f(y, i), y
+
+    for i in range(3):
+        wanted, y = run(f, i)
+        made, left = run(pliant.jit(f), i)
+        np.testing.assert_array_equal(made, wanted)
+        np.testing.assert_array_equal(left, y)
+    check_gradient(lambda y: np.sum(np.asarray(f(y, 1)) * 3) + np.sum(y * y), np.arange(4.0) + 0.5)
+
+
+def test_a_branch_that_writes_is_a_selection_of_elements_in_a_batch() -> None:
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    made, left = pliant.vmap(lambda y: (pliant.cond(y[0] > 0, first_set, last_set, y), y))(rows)
+    np.testing.assert_array_equal(made, [[2, 0], [0, 3]])
+    np.testing.assert_array_equal(left, [[1, 0], [-1, 2]])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda y: pliant.cond(y[0] > 0, lambda a, b: first_set(a), lambda a, b: b * 1, y, y),
+        lambda y: pliant.cond(y[0] > 0, lambda a: first_set(a) + y, np.negative, y),
+        lambda y: pliant.cond(y[0] > 0, lambda a: first_set(a) + y[:2], lambda a: a * 1, y[:2]),
+    ],
+)
+def test_a_branch_that_writes_to_what_it_has_by_two_names_is_refused(f: Any) -> None:
+    message = r"a branch writes to an operand whose memory it also has by another name\n.*here\n(.|\n)*hint: pass each"
+    with pytest.raises(UnsupportedError, match=message):
+        pliant.jit(f)(np.ones(3))
+
+
 def test_branches_that_disagree_are_named() -> None:
     with pytest.raises(ShapeError, match=r"result 0 is f64\[\] in one branch and f64\[3\] in the other"):
         pliant.jit(lambda p, x: pliant.cond(p, np.sum, np.sin, x))(True, X[0])

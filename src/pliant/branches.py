@@ -11,8 +11,8 @@ from pliant.callables import function_of
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.scope import scope
-from pliant.errors import ArgumentError, ShapeError
-from pliant.frontend.array import TracedArray
+from pliant.errors import ArgumentError, ShapeError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
@@ -27,8 +27,8 @@ Tree: TypeAlias = Any
 def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Tree:
     """`then(*operands)` if `pred` holds, else `otherwise(*operands)`; only one of them is run.
 
-    Both return the same structure of arrays of the same shapes; dtypes are promoted. Under `vmap`
-    over pred both are run, and the results are selected.
+    Both return the same structure of arrays of the same shapes; dtypes are promoted. What the one that is run writes to
+    its operands is written to these, as in an `if`. Under `vmap` over pred both are run, and the results are selected.
 
     >>> import numpy as np, pliant
     >>> pliant.jit(lambda x: pliant.cond(x > 0, np.sqrt, np.negative, x))(4.0)
@@ -37,7 +37,7 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     function_of(then)
     function_of(otherwise)
     if not is_tracing():
-        return (then if bool(pred) else otherwise)(*copied(operands))
+        return (then if bool(pred) else otherwise)(*operands)
     condition = as_traced(pred)
     if condition.shape:
         raise ShapeError(
@@ -45,15 +45,16 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
         ).at(("here", here()))
     if condition.concrete is not None:
         return (then if bool(condition) else otherwise)(*operands)
-    state = State.of(operands)
-    state, parts, kinds = _agreed((then, otherwise), state)
+    state, written, parts, kinds = _agreed((then, otherwise), State.of(operands))
     free, branches = over_same(parts, len(state.values))
     results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
     values = iter(results)
     made = [x if k is None else with_kind(next(values), k) for x, k in zip(parts[0].leaves, kinds, strict=True)]
-    out, left = unflatten(parts[0].structure, made)
+    out, left, contents = unflatten(parts[0].structure, made)
     for storage, x in zip(state.effects, left, strict=True):
         storage.write(x.value)
+    for n, content in zip(written, contents, strict=True):
+        state.leaves[n][...] = content
     return out
 
 
@@ -80,15 +81,21 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     return cond(index < middle, lower, upper, index, *operands)
 
 
-def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[State, list[Closed], list[Kind | None]]:
-    """The branches as functions of the operands and of their effects, which return the same kinds."""
+def _agreed(
+    branches: Sequence[Callable[..., Any]], state: State
+) -> tuple[State, tuple[int, ...], list[Closed], list[Kind | None]]:
+    """The state with the effects of the branches, the numbers of its leaves that any of them writes to, and the
+    branches as functions of the state, which return the same kinds: their results, effects, and these leaves."""
     targets: list[Kind | None] | None = None
-    for _ in range(3):
+    written: tuple[int, ...] = ()
+    for _ in range(4):
         parts = [
-            trace_closed(_branch(f, state, targets), *state.templates(), may_draw=True, may_tell=True) for f in branches
+            trace_closed(_branch(f, state, written, targets), *state.templates(), may_draw=True, may_tell=True)
+            for f in branches
         ]
-        before, state = state, state.with_effects([s for part in parts for s in part.drawn])
-        if state != before:
+        before, state = (state, written), state.with_effects([s for part in parts for s in part.drawn])
+        written = _written(state, parts)
+        if (state, written) != before:
             continue
         first, second = parts
         if first.structure != second.structure or len(first.leaves) != len(second.leaves):
@@ -99,14 +106,36 @@ def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[State
             ).at(("here", here()))
         kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
         if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
-            return state, parts, kinds
+            return state, written, parts, kinds
         targets = kinds
     raise AssertionError("branches that were converted have the same types")
 
 
-def _branch(f: Callable[..., Any], state: State, targets: list[Kind | None] | None) -> Callable[..., Any]:
+def _written(state: State, parts: Sequence[Closed]) -> tuple[int, ...]:
+    """The numbers of the leaves that any branch writes to; an error if it knows one by another name too."""
+    places = [n for n, kind in enumerate(state.kinds) if kind is not None]
+    leaves = [state.leaves[n] for n in places]
+    found: list[int] = []
+    for n, leaf, *copies in zip(places, leaves, *[part.given for part in parts], strict=False):
+        writing = [part for part, (_, storage) in zip(parts, copies, strict=True) if storage.is_touched]
+        if not writing:
+            continue
+        is_read = any([v is leaf.value or v is leaf.storage.value for part in writing for v in part.free])
+        if is_read or sum([leaf.storage is other.storage for other in leaves]) > 1:
+            raise UnsupportedError(
+                "cond: a branch writes to an operand whose memory it also has by another name",
+                hint="pass each array once, and read it as an operand alone; or write an if",
+            ).at(("here", here()))
+        found.append(n)
+    return tuple(found)
+
+
+def _branch(
+    f: Callable[..., Any], state: State, written: Sequence[int], targets: list[Kind | None] | None
+) -> Callable[..., Any]:
     def branch(*leaves: Any) -> Any:
-        out = traced_step(f)(*state.entered(leaves)[0]), state.left()
+        made = traced_step(f)(*state.entered(leaves)[0])
+        out = made, state.left(), [fresh(leaves[n].value, is_array=True) for n in written]
         if targets is None:
             return out
         made, structure = flatten(out)
