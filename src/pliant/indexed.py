@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, final
 
 import numpy as np
 
 from pliant.core.data import frozen
+from pliant.core.origin import here
+from pliant.errors import ShapeError
 from pliant.frontend.convert import as_traced
-from pliant.frontend.functions.at import At
+from pliant.frontend.functions.at import At, no_operation
 from pliant.frontend.tracing import is_tracing
 
 
@@ -68,6 +70,9 @@ class NumPyAt:
     x: Any
     key: Any
 
+    def __getattr__(self, name: str) -> Any:
+        raise no_operation(name, self)
+
     def get(self) -> Any:
         """The elements, as a copy."""
         return np.array(self.x[self.key])
@@ -110,11 +115,26 @@ class NumPyAt:
         """x with f applied to the elements, as often as they are named."""
         made = np.array(self.x)
         if isinstance(f, np.ufunc):
-            f.at(made, self.key, *operands)
+            try:
+                f.at(made, self.key, *operands)
+            except ValueError:
+                self._check(operands)
+                raise
             return made
         numbers = made.astype(object)
         np.frompyfunc(f, 1, 1).at(numbers, self.key, *operands)
         return numbers.astype(made.dtype)
+
+    def _check(self, operands: Sequence[Any]) -> None:
+        """ShapeError if the elements have not the shape of operands; NumPy's error names none."""
+        shape = np.shape(self.x[self.key])
+        for y in map(np.asarray, operands):
+            try:
+                np.broadcast_to(y, shape)
+            except ValueError:
+                raise ShapeError(f"could not broadcast {y.dtype}{list(y.shape)} to shape {shape}").at(
+                    ("here", here())
+                ) from None
 
 
 def at(x: Any, key: Any) -> Update:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError, UnsupportedError
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -134,3 +134,10 @@ def test_a_buffer_that_does_not_fit_is_refused(buffer: Any, error: type, match: 
 def test_gradients_of_two_dtypes_are_not_packed():
     with pytest.raises(DTypeError, match="one dtype"):
         pliant.grad(lambda x, y: np.sum(x) + np.sum(y), (0, 1), pack=True)(X, X.astype(np.float32))
+
+
+def test_a_buffer_with_several_elements_in_one_place_is_named() -> None:
+    buffer = np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,))
+    message = r"^accumulate_into=: f64\[3\] of strides \(0,\) has several elements in one place of memory\nhint: give"
+    with pytest.raises(UnsupportedError, match=message):
+        pliant.grad(np.sum, accumulate_into=buffer)(X)

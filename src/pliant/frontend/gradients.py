@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from pliant.frontend.alias import is_injective
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced
 from pliant.frontend.signature import containers, flatten, unflatten
@@ -78,4 +79,9 @@ def _buffer(buffer: Any, g: TracedArray) -> Any:
         raise ShapeError(f"accumulate_into=: expected an array like the gradient {g.type}, got {target.type}")
     if not np.can_cast(g.dtype, target.dtype, "same_kind"):
         raise DTypeError(f"accumulate_into=: a gradient {g.type} cannot be added to {target.type}")
+    if isinstance(buffer, np.ndarray) and buffer.flags.writeable and not is_injective(buffer):
+        raise UnsupportedError(
+            f"accumulate_into=: {target.type} of strides {buffer.strides} has several elements in one place of memory",
+            hint="give an array that has each element once, and add them up afterwards",
+        )
     return target

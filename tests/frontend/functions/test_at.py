@@ -309,3 +309,15 @@ def test_negative_powers_that_a_mask_leaves_out_do_not_raise() -> None:
 def test_what_raises_in_a_step_says_so() -> None:
     with pytest.raises(UnsupportedError, match="in a function that is called many times"):
         pliant.jit(lambda x: x.at[1].apply(lambda v: v**v))(np.arange(1, 4))
+
+
+@pytest.mark.parametrize("call", [lambda f, x: f(x), lambda f, x: pliant.jit(f)(x)])
+def test_a_row_of_another_shape_and_a_method_that_is_not_there_are_named_everywhere(call: Any) -> None:
+    with pytest.raises(
+        ShapeError, match=r"could not broadcast (float64|f64)\[3\] to shape \(2,\)\n.*in <lambda>: here"
+    ):
+        call(lambda x: pliant.at(x, [0, 1]).add(np.ones(3)), np.zeros(5))
+    with pytest.raises(
+        AttributeError, match="has no attribute 'mul': its methods are get, set, add, subtract, multiply"
+    ):
+        call(lambda x: pliant.at(x, 0).mul(2), np.zeros(5))

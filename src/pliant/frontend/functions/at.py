@@ -156,6 +156,12 @@ class AtIndexer:
         return At(self.x, key)
 
 
+def no_operation(name: str, x: Any) -> AttributeError:
+    """The error about an attribute that `x.at[i]` does not have."""
+    names = "get, set, add, subtract, multiply, divide, power, min, max and apply"
+    return AttributeError(f"x.at[i] has no attribute {name!r}: its methods are {names}", name=name, obj=x)
+
+
 @final
 @frozen
 class At:
@@ -172,6 +178,9 @@ class At:
         return ArgumentError(
             "returning x.at[i]: it is no array", hint="x.at[i].get() returns the elements, x.at[i].set(y) a new array"
         ).at(("made here", self.x.value.origin))
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_operation(name, self)
 
     def get(self) -> TracedArray:
         """The elements, as a copy."""
