@@ -25,6 +25,16 @@ def written(x: Any, y: Any) -> Any:
     return x, x.T, x[::2], np.sum(x, axis=1), x.reshape(-1), x[..., 1]
 
 
+def test_an_argument_that_is_returned_twice_is_itself_twice() -> None:
+    compiled = pliant.jit(lambda x: (x.squeeze(), x, x.T))
+    for _ in range(3):
+        x = np.zeros((4, 3)).T
+        first, second, turned = compiled(x)
+        assert first is x
+        assert second is x
+        assert turned.base is x.base
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_values_writes_and_views_are_numpys(layout: Callable[[Any], Any]) -> None:
     compiled = pliant.jit(written)

@@ -213,6 +213,7 @@ class Program:
         made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
         if self.layouts.orders:
             made = [arrays[o.place] if self.is_turned_back(o) else m for o, m in zip(self.outputs, made, strict=True)]
+            made = [made[o.place] if o.kind == "same" else m for o, m in zip(self.outputs, made, strict=True)]
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
         for place, number in self.written:
             if number in there:
