@@ -74,6 +74,9 @@ def positional(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 def function_of(f: Any) -> Callable[..., Any]:
     """`f` itself, or ArgumentError if it cannot be called."""
+    if isinstance(f, classmethod | staticmethod):
+        name = "classmethod" if isinstance(f, classmethod) else "staticmethod"
+        raise ArgumentError(f"expected a function, got a {name}", hint=f"put @{name} above the other decorator")
     if not callable(f):
         raise ArgumentError(f"expected a function, got {type(f).__name__}")
     flags = getattr(getattr(f, "__code__", None), "co_flags", 0)

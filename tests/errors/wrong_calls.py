@@ -100,4 +100,6 @@ WRONG_CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "write_out_of_range": (pliant.jit(writes), (X, 4)),
     "text_as_an_index": (pliant.jit(lambda x, k: x[k]), (X, "a")),
     "list_method": (pliant.jit(lambda x: x.append(1)), (X,)),
+    "class_method": (lambda: pliant.jit(classmethod(abs)), ()),
+    "static_method": (lambda: pliant.grad(staticmethod(abs)), ()),
 }
