@@ -194,6 +194,14 @@ def test_what_pytorch_lacks_is_told_with_the_users_line() -> None:
         pliant.jit(f, backend="torch")(np.ones(3, np.uint16))
 
 
+def test_a_draw_of_random_numbers_is_told_with_the_users_line() -> None:
+    def f(rng: Any) -> Any:
+        return rng.normal(size=2)
+
+    with pytest.raises(MissingRuleError, match=r"(?s)return rng\.normal\(size=2\).*hint: .* as random numbers"):
+        pliant.jit(f, backend="torch")(np.random.default_rng(1))
+
+
 def test_the_backend_has_a_name_and_is_a_choice_of_jit() -> None:
     assert BACKEND.name == "torch"
     made = pliant.jit(lambda x: np.cumsum(x)[::-1], backend="torch")(np.arange(3.0))

@@ -74,7 +74,8 @@ class TorchNamespace:
         types = ", ".join([str(a.type) for a in node.args])
         made = MissingRuleError(
             f"PyTorch has no {node.op.name!r} of {types or 'nothing'}: {str(error).splitlines()[0]}",
-            hint="convert to a dtype that PyTorch computes with, or run this part with pliant.jit",
+            hint="convert to a dtype that PyTorch computes with; or have a function of pliant.jit compute this part, "
+            "as random numbers, on the CPU, and pass its results as arguments",
         )
         return made.at(*places)
 

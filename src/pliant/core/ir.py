@@ -398,8 +398,11 @@ def substitute(results: Sequence[Value], new: Mapping[Value, Value]) -> Values:
 
 
 def rebuild(node: Node, args: Values) -> Values:
-    """The node's op on other operands, under the node's origin."""
+    """The node's op on other operands, under the node's origin; if that is nowhere, under that of what it becomes a
+    part of."""
     before = swap(node.origin)
+    if node.origin is NOWHERE and before is not None:
+        swap(before)
     try:
         if args and all([a.type == b.type for a, b in zip(args, node.args, strict=True)]):
             return Node.make(node.op, args, node.types)

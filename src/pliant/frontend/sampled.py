@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Value
-from pliant.core.origin import NOWHERE, at
+from pliant.core.origin import NOWHERE, at, here
 from pliant.frontend.array import TracedArray
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.control.region import born
@@ -33,7 +33,9 @@ class Sample:
     def run(self, given: list[TracedArray]) -> Any:
         """What it returns for parts of bits and parameters."""
         tables = [current().capture(array).value for array in self.arrays]
-        return self.closed.rebuild(self.closed.fn(*[x.value for x in given], *tables))
+        with at(here()):
+            made = self.closed.fn(*[x.value for x in given], *tables)
+        return self.closed.rebuild(made)
 
 
 @final
