@@ -67,6 +67,7 @@ from pliant.frontend.elements import Elements
 from pliant.frontend.evaluated import evaluated
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
+from pliant.frontend.globals import content_of
 from pliant.frontend.guards import (
     MISSING,
     Slot,
@@ -76,7 +77,18 @@ from pliant.frontend.guards import (
     note_members,
     telling,
 )
-from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
+from pliant.frontend.instrumented import (
+    PLAIN,
+    bound_cell,
+    callee,
+    instrument,
+    is_dispatched,
+    kind_of,
+    of_element,
+    of_object,
+    rebound_cell,
+    seen,
+)
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
 from pliant.frontend.once import note_environment, note_once
@@ -136,6 +148,8 @@ class Reader(Elements):
             return stream
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
+        if is_of(holder, types.ModuleType) and (cell := rebound_cell(self.trace, holder, name)) is not None:
+            return content_of(cell, name, AttributeError)
         found = class_attribute(kind, name)
         reader = self.reader_of(holder, kind, found, name)
         if reader is not None:
@@ -211,6 +225,9 @@ class Reader(Elements):
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
         holder = holder_of_attribute(holder, name)
+        if is_of(holder, types.ModuleType) and rebound_cell(self.trace, holder, name) is not None:
+            bound_cell(self.trace, holder.__dict__, name).cell_contents = value
+            return
         found: Any = class_attribute(kind_of(holder), name) if is_tracing() else None
         write = found.fset if is_of(found, property) else None
         if is_of(write, types.FunctionType):

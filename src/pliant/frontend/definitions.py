@@ -107,7 +107,7 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def stored_globals(code: types.CodeType) -> tuple[tuple[str, int], ...]:
-    """The global names that code binds or deletes, and where."""
-    found = [i for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
-    return tuple([(i.argval, i.offset) for i in found])
+def stored_globals(code: types.CodeType) -> tuple[tuple[types.CodeType, str, int], ...]:
+    """The global names that code, or some inside of it, binds or deletes, and where."""
+    found = [(c, i) for c in (code, *codes_in(code)) for i in dis.get_instructions(c)]
+    return tuple([(c, i.argval, i.offset) for c, i in found if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")])

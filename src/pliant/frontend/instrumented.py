@@ -5,6 +5,7 @@ What they read becomes a guard; see `capture`.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import sys
@@ -72,19 +73,24 @@ def instrument(fn: Any, trace: Trace) -> Any:
         code, instead = rewritten(fn.__code__, fn.__qualname__), dict[str, Any]()
         if code is None:
             code, instead["print"] = fn.__code__, printed
-        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top), instead)
-        stored = stored_globals(fn.__code__)
+        cells = top.rebound.setdefault(id(fn.__globals__), {})
+        bind = functools.partial(bound_cell, top, fn.__globals__)
+        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top), cells, bind, instead)
+        stored = stored_globals(code)
         if stored:  # it must have the real ones
             names = top.cells[id(fn.__globals__)] = fn.__globals__
-            note_names(top, names, fn.__code__)
-        for name, offset in stored:
-            with at(CodeOrigin(fn.__code__, offset)):
+            note_names(top, names, code)
+        for part, name, offset in stored:
+            with at(CodeOrigin(part, offset)):
                 note_name(place_of("item", names, name))
         real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
         later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
         outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | Trace.readers_of(top)
         defaults = tuple(of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
-        top.cells |= {id(cell): cell for cell in outside.values()}
+        new = [n for n in code.co_freevars if n not in outside and n not in cells]
+        cells |= {n: _global_cell(fn.__globals__, n, top) for n in new}
+        outside = cells | outside
+        top.cells |= {id(outside[n]): outside[n] for n in code.co_freevars}
         made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
         made.__dict__ = fn.__dict__  # attributes of a function are shared with it
         made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, top) for k, d in fn.__kwdefaults__.items()}
@@ -92,6 +98,8 @@ def instrument(fn: Any, trace: Trace) -> Any:
         known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
+        for n in new:
+            _fill_global(cells[n], fn.__globals__, n, top)
     return known[0]
 
 
@@ -258,8 +266,38 @@ def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
     if shown is content:
         return cell
     made = types.CellType(shown)
-    trace.behind[id(made)] = made, cell
+    trace.behind[id(made)] = made, place_of("name", cell, name)
     return made
+
+
+def _global_cell(names: dict[str, Any], name: str, trace: Trace) -> types.CellType:
+    """An empty cell for a global name that a traced function binds."""
+    made = types.CellType()
+    trace.behind[id(made)] = made, place_of("item", names, name)
+    return made
+
+
+def bound_cell(trace: Trace, names: dict[str, Any], name: str) -> types.CellType:
+    """The cell of a global name that is about to be bound."""
+    cells = trace.rebound[id(names)]
+    if name not in cells:
+        cells[name] = _global_cell(names, name, trace)
+        _fill_global(cells[name], names, name, trace)
+    trace.cells[id(cells[name])] = cells[name]
+    note_name(place_of("name", cells[name], name))
+    return cells[name]
+
+
+def rebound_cell(trace: Trace, module: types.ModuleType, name: str) -> types.CellType | None:
+    """The cell of a name of a module that a traced function binds; None if none does."""
+    return trace.rebound.get(id(module.__dict__), {}).get(name)
+
+
+def _fill_global(cell: types.CellType, names: dict[str, Any], name: str, trace: Trace) -> None:
+    """Have a cell show what a global name holds, as the trace sees it."""
+    shown = seen(names.get(name, getattr(builtins, name, MISSING)), names, name, trace)
+    if shown is not MISSING:
+        cell.cell_contents = shown
 
 
 def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:

@@ -19,7 +19,7 @@ import types
 from functools import lru_cache
 from typing import Any, Final, cast, final
 
-from pliant.frontend.control.names import bound, own
+from pliant.frontend.control.names import as_nonlocal, bound, own, rebound_globals
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
 from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime, thunk
 from pliant.frontend.definitions import codes_in, definition_of
@@ -65,17 +65,22 @@ _UNARY: Final[dict[type[ast.unaryop], str]] = {ast.USub: "neg", ast.UAdd: "pos",
 @lru_cache(maxsize=4096)
 def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     """The code of a function (called `name` in its module) with its reads going through readers,
-    which are free variables of it; None if its source cannot be trusted."""
+    which are free variables of it, as the global names are that it binds; None if its source cannot be trusted."""
     node = definition_of(code)
     if node is None:
         return None
     owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
-    return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
+    node = copy.deepcopy(node)
+    around = rebound_globals(node, owner) - {*code.co_freevars}
+    as_nonlocal(node, around)
+    free = [*code.co_freevars, *sorted(around), *map(runtime, READERS)]
+    return _compiled(_Rewriter(owner).start(cast("Any", controlled(node))), code, owner, free)
 
 
-def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str) -> types.CodeType | None:
+def _compiled(
+    node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str, free: list[str]
+) -> types.CodeType | None:
     """The code of a function definition, in a scope that has its free variables."""
-    free = [*like.co_freevars, *map(runtime, READERS)]
     bare = _bare(node)
     inner: ast.stmt = bare if isinstance(bare, ast.FunctionDef) else ast.copy_location(ast.Expr(bare), node)
     if owner and any(isinstance(n, ast.Attribute) and n.attr.startswith("__") for n in ast.walk(node)):

@@ -209,7 +209,9 @@ class Trace:
     ranges: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
     taken_back: dict[Any, None] = field(default_factory=dict[Any, None])  # places that derivatives and batches set
-    behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # what cells stand for
+    behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # cells, and the places
+    # that these stand for
+    rebound: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])  # cells of global names
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
     locked: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what was to be written and is read-only

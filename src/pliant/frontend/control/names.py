@@ -134,6 +134,42 @@ def declared(nodes: Iterable[ast.AST], kind: type[ast.Global] | type[ast.Nonloca
     return {name for node in own(nodes) if isinstance(node, kind) for name in node.names}
 
 
+def rebound_globals(node: Function, owner: str) -> set[str]:
+    """The global names that a function, or one inside of it, binds, and that are no other names in it. owner: the class
+    whose private names are mangled."""
+    found, own_names = set[str](), set[str]()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Global):
+            found.update(part.names)
+        elif isinstance(part, FUNCTIONS):
+            body: list[ast.AST] = list(part.body) if isinstance(part.body, list) else [part.body]
+            outer = declared(body, ast.Nonlocal) | declared(body, ast.Global)
+            own_names |= (parameters(part) | bound(body)) - outer
+    private = {name for name in found if owner and name.startswith("__") and not name.endswith("__")}
+    return found - own_names - private
+
+
+def as_nonlocal(node: Function, made: set[str]) -> None:
+    """Have a function take global names as those of a function around it."""
+    for part in ast.walk(node):
+        lists: list[list[Any]] = [cast("Any", value) for _, value in ast.iter_fields(part) if isinstance(value, list)]
+        for statements in lists:
+            for each in [x for x in statements if isinstance(x, ast.Global)]:
+                inner, each.names = [n for n in each.names if n in made], [n for n in each.names if n not in made]
+                n = statements.index(each)
+                outer: list[ast.stmt] = [each] if each.names else []
+                if inner:
+                    outer.append(ast.copy_location(ast.Nonlocal(inner), each))
+                    outer[-1].is_global = True  # type: ignore[attr-defined]
+                statements[n : n + 1] = outer
+
+
+def of_module(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names declared `global`, those that are taken as names of a function around, too."""
+    found = [node for node in own(nodes) if isinstance(node, ast.Global) or hasattr(node, "is_global")]
+    return {name for node in found for name in cast("Any", node).names}
+
+
 def parameters(node: Function) -> set[str]:
     """The names of a function's parameters."""
     a = node.args

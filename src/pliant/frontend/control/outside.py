@@ -12,7 +12,7 @@ import dis
 from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 from typing import Any, Final, cast
 
 import numpy as np
@@ -35,7 +35,7 @@ from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import containers, fill, parts_of
 from pliant.frontend.text import Text
-from pliant.frontend.tracing import Trace
+from pliant.frontend.tracing import Storage, Trace
 from pliant.frontend.whose import is_plain
 
 MOST: Final = 100_000
@@ -56,6 +56,8 @@ def nothing_left(trace: Trace, given: Iterable[Any], inside: Iterable[Any] = ())
     except BaseException:
         _restore(trace)
         for place, (before, _) in [*trace.left.items()]:
+            if _is_untouched(place, before):
+                continue
             if any(type(x) in (TracedArray, Unbound, Text) for x in _leaves(place.get())):
                 place.set(before)
             else:
@@ -155,7 +157,8 @@ def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
     """The places in what outlives the call that derivatives and batches have set, and taken back: not those of what
     stands for arguments while it is traced. whole: this, of the function itself."""
     inside = {id(x) for tree in (whole, *trace.passed) for x in containers(tree)} - trace.taken.keys()
-    return tuple([place for place in trace.taken_back if place.kind != "name" and place.number not in inside])
+    places = [trace.behind[p.number][1] if p.number in trace.behind else p for p in trace.taken_back]
+    return tuple([place for place in places if place.number not in inside])
 
 
 @contextmanager
@@ -186,6 +189,8 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
         if not is_outside or id(place.holder) in trace.own:
             continue
         content = place.get()
+        if _is_untouched(place, before):
+            continue
         unknown = [x for x in flatten(content, is_own)[0] if _is_unknown(x)]
         is_longer = place.is_whole and is_of(place.holder, list) and len(content) > len(before)
         is_longer = is_longer and id(place.holder) not in trace.sizes  # else each call is traced, which appends to it
@@ -239,16 +244,22 @@ def _is_made_by(trace: Trace, x: Any) -> bool:
     return type(x) is TracedArray and x.concrete is None and x.storage.trace.outermost is trace
 
 
+def _is_untouched(place: Place, before: Any) -> bool:
+    """Whether a name is bound to what it was bound to before: an array that is written in place is, too."""
+    return place.kind == "name" and place.get() is before
+
+
 def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
     """A place that holds what NumPy would have left there, and what was there before: of a name for which another one
     stands while the function is traced, its own."""
     leaves, structure = flatten(place.get())
-    plain = [*map(_plain, leaves)]
+    functions = {id(made): fn for made, fn in trace.instrumented.values()}
+    plain = [_plain(x, functions) for x in leaves]
     if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
         place.set(unflatten(structure, plain))
     if place.number not in trace.behind:
         return place, before
-    real = place_of("name", trace.behind[place.number][1], place.key)
+    real: Place = trace.behind[place.number][1]
     found = real.get()
     trace.left[real] = found, here()
     real.set(place.get())
@@ -262,8 +273,14 @@ def _leaves(content: Any) -> list[Any]:
 def _is_unknown(x: Any) -> bool:
     """Whether something is known only at run time."""
     return isinstance(x, Unbound | Bounded | Selection | Front | OrNone | Text) or (
-        type(x) is TracedArray and x.concrete is None
+        type(x) is TracedArray and x.concrete is None and _of_outside(x) is None
     )
+
+
+def _of_outside(x: TracedArray) -> Any:
+    """The array from outside that an array is; None if it is none."""
+    is_whole = type(x.storage) is Storage and not (x.lenses or x.is_scalar or x.is_weak)
+    return x.storage.source if is_whole and is_of(x.storage.source, np.ndarray) else None
 
 
 def _what(unknown: list[Any]) -> str:
@@ -278,16 +295,22 @@ def _what(unknown: list[Any]) -> str:
     return f"left with {text}"
 
 
-def _plain(x: Any) -> Any:
-    """What NumPy would have left: of an array whose content is known, or of what stands for a function."""
+def _plain(x: Any, functions: dict[int, Any]) -> Any:
+    """What NumPy would have left: of an array whose content is known, or of what stands for a function. functions: of
+    the user, by the ids of what stands for them."""
+    if isinstance(x, MethodType):
+        return MethodType(functions[id(x.__func__)], x.__self__) if id(x.__func__) in functions else x
     if type(x) is not TracedArray:
-        return itself(x)
+        return functions.get(id(x)) or itself(x)
+    if (array := _of_outside(x)) is not None:
+        return array
     array = x.concrete
     return array.copy() if not (x.is_scalar or x.is_weak) else array[()].item() if x.is_weak else array[()]
 
 
 def _text(place: Place, trace: Trace) -> str:
     """The place, as the user knows it."""
+    place = trace.behind[place.number][1] if place.number in trace.behind else place
     if place.kind == "name":
         return f"the name {place.key!r}, which is bound outside of the function,"
     holder: Any = place.holder

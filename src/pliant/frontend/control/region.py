@@ -215,13 +215,18 @@ def region(*, is_loop: bool = False) -> Generator[Region]:
             orders.update(known)
 
 
-def note(place: Place) -> None:
-    """Remember what is at a place, which is about to change."""
+def _note_before(place: Place) -> None:
+    """Remember what is at a place in all functions that this is in and whose changes are taken back."""
     trace = thread.trace
     while trace is not None:
         if trace.before is not None and place not in trace.before:
             trace.before[place] = place.get()
         trace = trace.parent
+
+
+def note(place: Place) -> None:
+    """Remember what is at a place, which is about to change."""
+    _note_before(place)
     if _regions.stack:
         region = _regions.stack[-1]
         if place not in region.effects and place.number not in region.born:
@@ -233,6 +238,7 @@ def note(place: Place) -> None:
 def note_name(place: Place) -> None:
     """Remember what a name of a function around the one that is run is bound to: in all regions that this one was not
     called in, as the blocks of the statement at hand do not say that they bind it."""
+    _note_before(place)
     content = place.get()
     for region in reversed(_regions.stack):
         if place.number in region.born:

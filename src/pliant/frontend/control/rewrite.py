@@ -71,7 +71,7 @@ class _Statements:
     def __init__(self, node: Function, outer: _Statements | None) -> None:
         self.node = node
         body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
-        self.globals = names.declared(body, ast.Global)
+        self.globals = names.of_module(body)
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
         self.loads = names.loads(body)
@@ -98,7 +98,7 @@ class _Statements:
             node.body = self.expression(node.body)
             return node
         if self.is_plain:
-            node.body = [_Inner(self).visit(statement) for statement in node.body]
+            node.body = [*self.rebinding(node), *[_Inner(self).visit(statement) for statement in node.body]]
             return node
         body = [
             *self.rebinding(node),
@@ -115,8 +115,10 @@ class _Statements:
         return _Statements(node, self).function()
 
     def rebinding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-        """A statement that says which names of the function around this one it binds."""
-        return telling("rebinds", sorted(self.nonlocals), node.body[0])
+        """Statements that say which names of the function around this one it binds, and where."""
+        parts = [*names.own(node.body)]
+        places = {n: next((x for x in parts if n in names.bound_by([x])), node.body[0]) for n in sorted(self.nonlocals)}
+        return [made for name, place in places.items() for made in telling("rebinds", [name], place)]
 
     def lending(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """A statement that says which of its names functions inside of it bind."""
