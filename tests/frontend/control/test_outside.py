@@ -87,6 +87,7 @@ def test_a_global_name_bound_to_a_traced_array_is_an_error() -> None:
     with pytest.raises(UnsupportedError, match="the global name 'kept' outlives the call") as error:
         pliant.jit(f)(X)
     assert "kept = x.sum()" in str(error.value)
+    assert "or keep it in an attribute or item, as in self.state = x" in str(error.value)
     assert kept is None
 
 

@@ -198,7 +198,8 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
             error = error or UnsupportedError(
                 f"{_text(place, trace)} outlives the call, and is {_what(unknown)}",
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
-                "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
+                "self.state[...] = x, which reaches it at every call, or to a pliant.Ref"
+                + ("; or keep it in an attribute or item, as in self.state = x" if place.kind == "name" else ""),
             ).at(("changed here", origin))
             holder = place.holder if found is MISSING else found
             error.holders = (*error.holders, holder.__dict__ if is_of(holder, FunctionType) else holder)
