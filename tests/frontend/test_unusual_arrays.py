@@ -96,6 +96,11 @@ def test_overlapping_arrays_of_two_byte_orders_are_refused() -> None:
     x = np.arange(4.0, dtype=">f8")
     with pytest.raises(DTypeError, match="arrays that overlap, one of them written, have dtypes >f8 and float64"):
         pliant.jit(write_both)(x, x.view("<f8"))
+    memory = np.zeros(40, np.uint8)
+    with pytest.raises(
+        DTypeError, match="have dtypes >f8, and lie no whole number of elements apart\nhint: convert one"
+    ):
+        pliant.jit(write_both)(memory[:24].view(">f8"), memory[4:28].view(">f8"))
 
 
 @pytest.mark.parametrize("shift", [-3, -1, 0, 1, 3])

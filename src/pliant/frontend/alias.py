@@ -255,13 +255,15 @@ _BYTES = "convert one with .astype(...), which copies it, to the byte order of t
 def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
     """The group of the arrays at some places."""
     parts = [arrays[p] for p in places]
-    if any([not a.dtype.isnative for a in parts]) and len({a.dtype for a in parts}) > 1:
-        kinds = " and ".join(sorted({str(a.dtype) for a in parts}))
-        raise DTypeError(f"arrays that overlap, one of them written, have dtypes {kinds}", hint=_BYTES)
     base, end = min(bounds(a)[0] for a in parts), max(bounds(a)[1] for a in parts)
     dtype, unit = parts[0].dtype, parts[0].itemsize
     steps = [(address_of(a) - base, *a.strides) for a in parts]
     is_even = all([a.itemsize == unit and not any([n % unit for n in s]) for a, s in zip(parts, steps, strict=True)])
+    is_of_one = is_even and len({a.dtype for a in parts}) == 1
+    if not is_of_one and any([not a.dtype.isnative for a in parts]):
+        kinds = " and ".join(sorted({str(a.dtype) for a in parts}))
+        where = "" if is_even else ", and lie no whole number of elements apart"
+        raise DTypeError(f"arrays that overlap, one of them written, have dtypes {kinds}{where}", hint=_BYTES)
     if not is_even:
         dtype, unit = np.dtype(np.uint8), 1
     members = [_member(place, a, address_of(a) - base, dtype) for place, a in zip(places, parts, strict=True)]
