@@ -111,9 +111,10 @@ def test_what_is_made_anew_at_each_step_is_compiled_once(name: str, compilations
 
 
 def test_each_sees_what_it_closes_over_now() -> None:
-    slopes = []
+    slopes = list[float]()
     for power in range(5):
-        slopes.append(float(pliant.grad(lambda x: x**power)(2.0)))  # noqa: B023
+        slope = pliant.grad(lambda x: x**power)(2.0)  # noqa: B023
+        slopes.append(float(slope))
     assert slopes == [0.0, 1.0, 4.0, 12.0, 32.0]
 
     def scaled(a: Any) -> Callable[[Any], Any]:
