@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -152,3 +153,15 @@ def test_after_clearing_the_cache_all_is_made_anew(monkeypatch: pytest.MonkeyPat
     pliant.cache.clear()
     after = pliant.grad(loss), pliant.grad(pliant.jit(each)), pliant.vmap(np.sin)
     assert all(a is not b for a, b in zip(before, after, strict=True))
+
+
+def test_a_function_that_is_sent_to_another_process_has_nothing_kept() -> None:
+    pliant.grad(loss)(np.ones(2), np.ones(2))
+    (sent,) = pickle.loads(pickle.dumps([*vars(loss).values()]))  # as cloudpickle does
+    assert (sent.owner, sent.table) == (None, {})
+
+    def other(w: Any, x: Any) -> Any:
+        return loss(w, x)
+
+    vars(other).update(vars(loss))  # as functools.wraps does
+    assert pliant.grad(other) is not pliant.grad(loss)

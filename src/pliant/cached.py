@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import FunctionType, MethodType
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 from pliant.callables import function_of
 from pliant.compiled import Compiled
@@ -57,14 +57,27 @@ def forget() -> None:
     _family.cache_clear()
 
 
+@final
+class Kept:
+    """What a function has in its `__dict__`. A function that is pickled with that has nothing kept."""
+
+    __slots__ = ("owner", "table")
+
+    def __init__(self, owner: Any = None, table: Table | None = None) -> None:
+        self.owner = None if owner is None else weakref.ref(owner)
+        self.table = Table() if table is None else table
+
+    def __reduce__(self) -> Any:
+        return Kept, ()
+
+
 def _table_of(f: FunctionType | Compiled) -> Table:
     """What is kept on a function itself."""
-    owner, table = cast("tuple[Any, Table]", f.__dict__.get(_KEPT, (None, {})))
-    if owner is None or owner() is not f:  # functools.wraps copies the attribute to other functions
-        table = _table_of_alike(f) if isinstance(f, FunctionType) else Table()
-        f.__dict__[_KEPT] = (weakref.ref(f), table)
+    found: Kept | None = f.__dict__.get(_KEPT)
+    if found is None or found.owner is None or found.owner() is not f:  # functools.wraps copies it to other functions
+        found = f.__dict__[_KEPT] = Kept(f, _table_of_alike(f) if isinstance(f, FunctionType) else None)
         _with_tables.add(f)
-    return table
+    return found.table
 
 
 def _table_of_alike(f: Any) -> Table:
