@@ -158,10 +158,63 @@ def test_after_clearing_the_cache_all_is_made_anew(monkeypatch: pytest.MonkeyPat
 def test_a_function_that_is_sent_to_another_process_has_nothing_kept() -> None:
     pliant.grad(loss)(np.ones(2), np.ones(2))
     (sent,) = pickle.loads(pickle.dumps([*vars(loss).values()]))  # as cloudpickle does
-    assert (sent.owner, sent.table) == (None, {})
+    assert (sent.of, {**sent}) == (None, {})
 
     def other(w: Any, x: Any) -> Any:
         return loss(w, x)
 
     vars(other).update(vars(loss))  # as functools.wraps does
     assert pliant.grad(other) is not pliant.grad(loss)
+
+
+def test_functions_that_become_others_have_nothing_in_common_any_more() -> None:
+    def made() -> Any:
+        def f(x: Any, a: Any = 2.0, *, k: Any = 1.0) -> Any:
+            return x * a * k
+
+        return f
+
+    first, second, third, fourth = made(), made(), made(), made()
+    assert [pliant.grad(f)(1.0) for f in (first, second, third, fourth)] == [2.0] * 4
+    first.__code__ = (lambda x, a, *, k: x * 100).__code__
+    second.__defaults__ = (5.0,)
+    third.__kwdefaults__["k"] = 7.0
+    for transform in (pliant.jit, pliant.grad, pliant.vmap):
+        given = np.ones(1) if transform is pliant.vmap else 1.0
+        found = [float(np.ravel(transform(f)(given))[0]) for f in (first, second, third, fourth, made())]
+        assert found == [100.0, 5.0, 14.0, 2.0, 2.0]
+
+
+def test_compiled_functions_of_one_text_have_attributes_of_their_own() -> None:
+    def made(scale: Any) -> Any:
+        @pliant.jit
+        def f(x: Any) -> Any:
+            return x + 1
+
+        f.scale = scale  # type: ignore[attr-defined]
+        return f
+
+    a, b = made(1.0), made(10.0)
+    assert (a.scale, b.scale, len({a, b})) == (1.0, 10.0, 2)
+
+    def plain(scale: Any) -> Any:
+        def f(x: Any) -> Any:
+            return x + 1
+
+        f.scale = scale  # type: ignore[attr-defined]
+        return f
+
+    assert [pliant.grad(plain(scale)).scale for scale in (1.0, 2.0)] == [1.0, 2.0]  # type: ignore[attr-defined]
+
+
+def test_a_function_with_attributes_is_the_same_when_they_change() -> None:
+    def counted(x: Any) -> Any:
+        counted.calls += 1  # type: ignore[attr-defined]
+        return x * 2
+
+    counted.calls = 0  # type: ignore[attr-defined]
+    made = pliant.grad(counted)
+    for n in range(4):
+        assert pliant.grad(counted) is made
+        made(1.0)
+        counted.calls = n  # type: ignore[attr-defined]

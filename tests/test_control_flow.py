@@ -437,3 +437,38 @@ def test_less_is_kept_of_a_bounded_number_of_steps() -> None:
     steps = pliant.reversible(lambda i, y: y)
     with pytest.raises(ArgumentError, match="needs a bound"):
         pliant.grad(lambda x, n: pliant.fori_loop(0, n, lambda i, y: y * 2, x, save=steps))(0.7, 9)
+
+
+def given_back(s: Any, x: Any) -> Any:
+    y = pliant.cond(s > 0, lambda x: x, lambda x: x * 2, x)
+    y[0] = 7.0
+    return x[0]
+
+
+def bound_to_another(s: Any, x: Any) -> Any:
+    o = {"a": x}
+
+    def doubled(o: Any) -> Any:
+        o["a"] = o["a"] * 2
+        return o["a"].sum()
+
+    return pliant.cond(s > 0, doubled, lambda o: o["a"].sum(), o), o["a"].sum()
+
+
+def appended_to(s: Any, x: Any) -> Any:
+    o = [x]
+
+    def longer(o: Any) -> Any:
+        o.append(x * 2)
+        o[0][1] = 5.0
+        return o[0].sum()
+
+    return pliant.cond(s > 0, longer, lambda o: o[0].sum(), o), len(o), x.sum()
+
+
+@pytest.mark.parametrize("f", [given_back, bound_to_another, appended_to])
+def test_branches_outside_of_jit_do_what_they_do_inside(f: Any) -> None:
+    for s in (1.0, -1.0):
+        plain, compiled = np.ones(2), np.ones(2)
+        assert f(s, plain) == pliant.jit(f)(s, compiled)
+        np.testing.assert_array_equal(plain, compiled)

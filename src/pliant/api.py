@@ -68,7 +68,8 @@ def jit(
     given = function_of(f)
     again = partial(jit, f, static=names, donate=donated, backend=backend)
     make = partial(Compiled, given, backend=backend, static=names, donate=donated, again=again)
-    return kept(given, ("jit", names, donated, backend), make)
+    named = given if getattr(given, "__name__", "<lambda>") != "<lambda>" else None  # which may get attributes
+    return kept(given, ("jit", names, donated, backend, named), make)
 
 
 def _names(keyword: str, given: Any) -> tuple[str, ...]:

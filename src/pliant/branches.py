@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     function_of(then)
     function_of(otherwise)
     if not is_tracing():
-        return (then if bool(pred) else otherwise)(*operands)
+        return _run_plainly(then if bool(pred) else otherwise, operands)
     condition = as_traced(pred)
     if condition.shape:
         raise ShapeError(
@@ -175,6 +175,18 @@ def over_same(parts: Sequence[Closed], count: int) -> tuple[Values, list[Functio
             results = part.fn(*ps, *(more[v] for v in part.free))
             fns.append(Function(part.fn.name, (*ps, *more.values()), results))
     return free, fns
+
+
+def _run_plainly(branch: Callable[..., Any], operands: Tree) -> Tree:
+    """A branch as Python runs it, with containers and arrays of its own; what it writes to these is written to the
+    operands."""
+    leaves, structure = flatten(operands)
+    given = copied(leaves)
+    made = branch(*unflatten(structure, given))
+    for x, y in zip(leaves, given, strict=True):
+        if isinstance(x, np.ndarray) and cast("Any", x).tobytes() != y.tobytes():
+            x[...] = y
+    return made
 
 
 def copied(tree: Tree) -> Tree:

@@ -7,18 +7,18 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import FunctionType, MethodType
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.data import frozen
 from pliant.frontend.tracing import is_tracing
 
-Table = dict[Any, Compiled]
 _KEPT: Final = "__pliant__"
-FAMILIES, MEMBERS = 32, 4
-"""Callables that are made anew again and again, by what all of a family have in common: the latest of each are kept,
-with what they close over."""
+FAMILIES, MEMBERS = 32, 2
+"""Callables that are made anew again and again, by the code that they have in common: the latest of each are kept, with
+what they close over."""
+Parts: TypeAlias = "tuple[_Same, ...]"
 _with_tables: Final = weakref.WeakSet[Any]()
 
 
@@ -38,7 +38,7 @@ def kept(f: Callable[..., Any], kind: Any, make: Callable[[], Compiled]) -> Comp
     is made anew."""
     if is_tracing():
         return make()
-    table = _table_of(f) if isinstance(f, FunctionType | Compiled) else _table_of_alike(f)
+    table = _table_of(f)
     key = (kind, repr(kind))  # True is no 1
     try:
         found = table.get(key)
@@ -58,43 +58,52 @@ def forget() -> None:
 
 
 @final
-class Kept:
-    """What a function has in its `__dict__`. A function that is pickled with that has nothing kept."""
+class Table(dict[Any, Compiled]):
+    """What was made of a callable, by kind; nothing is, where it is pickled with a function that has it."""
 
-    __slots__ = ("owner", "table")
-
-    def __init__(self, owner: Any = None, table: Table | None = None) -> None:
-        self.owner = None if owner is None else weakref.ref(owner)
-        self.table = Table() if table is None else table
+    def __init__(self, of: Any = None) -> None:
+        super().__init__()
+        self.of = of
+        self.parts = None if of is None else _parts(of)
 
     def __reduce__(self) -> Any:
-        return Kept, ()
+        return Table, ()
+
+    def is_of(self, parts: Parts) -> bool:
+        """Whether it is of what consists of these parts, still: defaults and code can be set."""
+        return self.parts == parts and _parts(self.of) == parts
 
 
-def _table_of(f: FunctionType | Compiled) -> Table:
-    """What is kept on a function itself."""
-    found: Kept | None = f.__dict__.get(_KEPT)
-    if found is None or found.owner is None or found.owner() is not f:  # functools.wraps copies it to other functions
-        found = f.__dict__[_KEPT] = Kept(f, _table_of_alike(f) if isinstance(f, FunctionType) else None)
+def _table_of(f: Any) -> Table:
+    """What is kept on a function itself, or for callables that consist of the same."""
+    parts, has_own = _parts(f), isinstance(f, FunctionType | Compiled)
+    table: Any = f.__dict__.get(_KEPT) if has_own else None
+    if table is not None and table.is_of(parts):  # functools.wraps copies it to other functions
+        return table
+    is_alone = has_own and (isinstance(f, Compiled) or f.__dict__.keys() - {_KEPT})  # others have not its attributes
+    place = list[Table]() if is_alone else _family(parts[0])(parts)
+    if not place or not place[0].is_of(parts):
+        place[:] = [Table(f)]
+    if has_own:
+        f.__dict__[_KEPT] = place[0]
         _with_tables.add(f)
-    return found.table
+    return place[0]
 
 
-def _table_of_alike(f: Any) -> Table:
-    """What is kept for callables that consist of the same, and so do the same."""
-    first, *others = map(_Same, _parts(f))
-    return _family(first)(*others)
+def _parts(f: Any) -> Parts:
+    """What a callable consists of: those that consist of the same do the same. First what those have in common that one
+    line makes again and again."""
+    return tuple(map(_Same, _things_of(f)))
 
 
-def _parts(f: Any) -> Iterator[Any]:
-    """What a callable consists of; first what those have in common that one line makes again and again."""
+def _things_of(f: Any) -> Iterator[Any]:
     if isinstance(f, FunctionType):
-        yield from (f.__code__, f.__globals__, *(f.__closure__ or ()), len(f.__defaults__ or ()))
+        yield from (f.__code__, f.__globals__, f.__name__, *(f.__closure__ or ()), len(f.__defaults__ or ()))
         yield from (*(f.__defaults__ or ()), *_flat(f.__kwdefaults__ or {}))
     elif isinstance(f, MethodType):
         yield from (f.__func__, f.__self__)
     elif type(f) is functools.partial:
-        yield from (*_parts(f.func), len(f.args), *f.args, *_flat(f.keywords))
+        yield from (*_things_of(f.func), len(f.args), *f.args, *_flat(f.keywords))
     else:
         yield f
 
@@ -119,6 +128,11 @@ class _Same:
 
 
 @lru_cache(maxsize=FAMILIES)
-def _family(common: _Same) -> Callable[..., Table]:
-    """The table of a member of a family, given the other parts of it."""
-    return lru_cache(maxsize=MEMBERS)(lambda *parts: Table())
+def _family(common: _Same) -> Callable[[Parts], list[Table]]:
+    """The place for the table of a member of a family, given its parts."""
+
+    @lru_cache(maxsize=MEMBERS)
+    def place(parts: Parts) -> list[Table]:
+        return []
+
+    return place

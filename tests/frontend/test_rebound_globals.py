@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnsupportedError
 
 MODULE = sys.modules[__name__]
 X = np.array([1.0, 2.0, -0.5])
@@ -274,3 +275,41 @@ def test_a_function_that_outlives_its_call_sees_arrays_as_they_are() -> None:
     ring[:] = 1
     assert type(table(1.0)) is np.ndarray
     assert table(1.0).tolist() == [2.0] * 4
+
+
+SOURCELESS = """
+def bump_unseen():
+    global n
+    n += 1
+    return n
+
+def twice_unseen(x):
+    global n
+    n = n + 1
+    return x * bump_unseen()
+"""
+exec(SOURCELESS)
+
+
+def by_one_without_source(x: Any) -> Any:
+    return x * bump_unseen()  # type: ignore[name-defined] # noqa: F821
+
+
+def by_one_without_source_and_itself(x: Any) -> Any:
+    global n
+    n += 1
+    return x * bump_unseen()  # type: ignore[name-defined] # noqa: F821
+
+
+def test_functions_without_source_bind_names_of_the_module() -> None:
+    compiled = pliant.jit(by_one_without_source)
+    assert [(float(compiled(2.0)), n) for _ in range(3)] == [(2.0, 1), (4.0, 2), (6.0, 3)]
+    assert (float(pliant.jit(twice_unseen)(2.0)), n) == (10.0, 5)  # type: ignore[name-defined] # noqa: F821
+
+
+def test_a_name_that_functions_with_and_without_source_bind_is_refused() -> None:
+    with pytest.raises(
+        UnsupportedError, match="bump_unseen, which has no source, binds the global name 'n', and so do"
+    ):
+        pliant.jit(by_one_without_source_and_itself)(2.0)
+    assert n == 0

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from pliant.core.origin import CodeOrigin, at, here
-from pliant.errors import DTypeError, TracedValueError
+from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
@@ -94,7 +94,7 @@ def instrument(fn: Any, trace: Trace) -> Any:
         made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
         made.__dict__ = fn.__dict__  # attributes of a function are shared with it
         made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, top) for k, d in fn.__kwdefaults__.items()}
-        made = made if code is not fn.__code__ else _watched(made, fn, top)
+        made = made if code is not fn.__code__ else _watched(made, fn, top, {part[1] for part in stored})
         known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
@@ -120,12 +120,18 @@ def _decorated(fn: types.FunctionType, trace: Trace) -> Any:
     return run
 
 
-def _watched(made: Any, fn: types.FunctionType, trace: Trace) -> Any:
-    """A function without source; before each call all is remembered that it may change."""
+def _watched(made: Any, fn: types.FunctionType, trace: Trace, stored: set[str]) -> Any:
+    """A function without source; before each call all is remembered that it may change. stored: the global names that
+    it binds, which are those of the module itself."""
 
-    @functools.wraps(made)
+    @functools.wraps(made, ("__name__", "__qualname__", "__doc__"))  # it is of this module, not the user's
     def run(*args: Any, **options: Any) -> Any:
         note_unseen(trace, fn)
+        for name in sorted(stored & trace.rebound[id(fn.__globals__)].keys()):
+            raise UnsupportedError(
+                f"{fn.__name__}, which has no source, binds the global name {name!r}, and so do other functions",
+                hint="keep it in an attribute or item, or define the function in a file",
+            ).at(("called here", here()))
         return made(*args, **options)
 
     return run
