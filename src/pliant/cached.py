@@ -61,10 +61,9 @@ def forget() -> None:
 class Table(dict[Any, Compiled]):
     """What was made of a callable, by kind; nothing is, where it is pickled with a function that has it."""
 
-    def __init__(self, of: Any = None) -> None:
+    def __init__(self, of: Any = None, parts: Parts = ()) -> None:
         super().__init__()
-        self.of = of
-        self.parts = None if of is None else _parts(of)
+        self.of, self.parts = of, parts
 
     def __reduce__(self) -> Any:
         return Table, ()
@@ -83,7 +82,7 @@ def _table_of(f: Any) -> Table:
     is_alone = has_own and (isinstance(f, Compiled) or f.__dict__.keys() - {_KEPT})  # others have not its attributes
     place = list[Table]() if is_alone else _family(parts[0])(parts)
     if not place or not place[0].is_of(parts):
-        place[:] = [Table(f)]
+        place[:] = [Table(f, parts)]
     if has_own:
         f.__dict__[_KEPT] = place[0]
         _with_tables.add(f)
