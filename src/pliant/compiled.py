@@ -347,8 +347,7 @@ class Compiled:
         return program
 
     def _leaf_names(self, tree: Any) -> list[str]:
-        taken = [type(x).__name__ for x in self.objects.taken]
-        return leaf_names([*taken, *self.names], tree, self.objects.is_leaf)
+        return leaf_names([*self.objects.names, *self.names], tree, self.objects.is_leaf)
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""

@@ -28,7 +28,9 @@ from pliant.core.types import DTYPES, itemsize
 from pliant.frontend.alias import Group
 from pliant.frontend.attributes import attributes
 from pliant.frontend.growing import Growing
-from pliant.frontend.guards import MISSING, Guards
+from pliant.frontend.guards import Guards
+from pliant.frontend.missing import MISSING
+from pliant.frontend.outernames import Name
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
@@ -106,6 +108,10 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
         return _leaf(sample, numbered, sample.given[numbered])
     if numbered is None:
         return Constant(None)
+    if type(x) is Name:
+        if not attributes(x):
+            raise NoEntryError
+        return Container(Name, (_part(sample, numbered.content, x.content),), ("content",), x.bound)
     if is_record(kind):
         numbers, held = attributes(numbered), attributes(x)
         if held is not getattr(x, "__dict__", None):

@@ -82,11 +82,12 @@ class Target:
 @frozen
 class Container:
     """A tuple, named tuple, list or dict of exactly this class, or an object with attributes; `keys` of a dict, or the
-    names of attributes, in their order."""
+    names of attributes, in their order. What a name is bound to, if it is `bound` in a cell, or in a dict of names."""
 
     kind: type
     parts: tuple[Any, ...]
     keys: tuple[Any, ...] = ()
+    bound: tuple[Any, str] | None = None
 
 
 @final

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import types
 from functools import cache
-from typing import Any, cast
+from typing import Any, Final, cast
+
+HELD: Final = "__pliant_attributes__"
+"""What a class has that tells itself which attributes its objects have."""
 
 
 @cache
 def slots_of(kind: Any) -> frozenset[str]:
     """The attributes that objects of a class have outside of a `__dict__`."""
+    if (told := kind.__dict__.get(HELD)) is not None:
+        return frozenset(told)
     classes: list[Any] = [c for c in kind.__mro__ if "__slots__" in c.__dict__]
     held = [(str(n), c.__dict__[n]) for c in classes for n in c.__dict__]
     return frozenset([n for n, d in held if isinstance(d, types.MemberDescriptorType)])

@@ -69,7 +69,6 @@ from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
 from pliant.frontend.globals import content_of
 from pliant.frontend.guards import (
-    MISSING,
     Slot,
     held_by,
     names_of,
@@ -90,6 +89,7 @@ from pliant.frontend.instrumented import (
     seen,
 )
 from pliant.frontend.kinds import is_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
 from pliant.frontend.once import note_environment, note_once
 from pliant.frontend.printing import is_writing, printed, stream_method, written

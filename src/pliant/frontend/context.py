@@ -10,7 +10,8 @@ from typing import Any, final
 from pliant.core.data import frozen
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.guards import MISSING, Slot
+from pliant.frontend.guards import Slot
+from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import Trace
 
 

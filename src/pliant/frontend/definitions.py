@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 Place: TypeAlias = tuple[int, str]
+Stored: TypeAlias = tuple[types.CodeType, str, int]  # code, a name, and the offset of what binds it
 
 
 def definition_of(code: types.CodeType) -> ast.FunctionDef | ast.Lambda | None:
@@ -107,7 +108,7 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def stored_globals(code: types.CodeType) -> tuple[tuple[types.CodeType, str, int], ...]:
+def stored_globals(code: types.CodeType) -> tuple[Stored, ...]:
     """The global names that code, or some inside of it, binds or deletes, and where."""
     found = [(c, i) for c in (code, *codes_in(code)) for i in dis.get_instructions(c)]
     return tuple([(c, i.argval, i.offset) for c, i in found if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")])

@@ -18,9 +18,10 @@ from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import own_item
 from pliant.frontend.control.switched import is_table, one_at
-from pliant.frontend.guards import MISSING, entries_of, note_size
+from pliant.frontend.guards import entries_of, note_size
 from pliant.frontend.instrumented import of_element
 from pliant.frontend.kinds import is_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.newborn import own_arrays
 from pliant.frontend.tracing import Trace, is_tracing
 

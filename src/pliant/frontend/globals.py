@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CellType
 from typing import Any, cast, final
 
-from pliant.frontend.guards import MISSING
+from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import is_tracing
 
 

@@ -17,12 +17,12 @@ from pliant.core.data import mutable
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import LIBRARIES, is_followed
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
-MISSING: Final = object()
 _VIEWS: Final[Any] = tuple([type(view) for view in ({0: 0}.keys(), {0: 0}.values(), {0: 0}.items())])
 
 
@@ -75,10 +75,10 @@ class Guards:
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
-    def broken(self) -> list[tuple[Any, Any, Any]]:
-        """(owner, object before, object now) of those that are not what they were."""
-        found = [(owner, value, _look(owner, name)) for owner, name, value in self.entries]
-        return [(owner, before, now) for owner, before, now in found if now is not before]
+    def broken(self) -> list[tuple[Any, Any, Any, Any]]:
+        """(owner, name, object before, object now) of those that are not what they were."""
+        found = [(owner, name, value, _look(owner, name)) for owner, name, value in self.entries]
+        return [entry for entry in found if entry[2] is not entry[3]]
 
 
 def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -20,16 +21,15 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.outside import note_unseen
-from pliant.frontend.control.region import note_name, place_of
+from pliant.frontend.control.region import Place, note_name, place_of
 from pliant.frontend.control.specials import managed
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
-from pliant.frontend.definitions import stored_globals
+from pliant.frontend.definitions import Stored, stored_globals
 from pliant.frontend.draws import entered
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
-    MISSING,
     Box,
     note_class,
     note_names,
@@ -37,6 +37,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.members import plain_member
+from pliant.frontend.missing import MISSING
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.once import note_environment
 from pliant.frontend.printing import printed
@@ -68,39 +69,57 @@ def instrument(fn: Any, trace: Trace) -> Any:
     if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
         return fn
     top = trace.outermost
-    known = top.instrumented.get(id(fn))
-    if known is None:
-        code, instead = rewritten(fn.__code__, fn.__qualname__), dict[str, Any]()
-        if code is None:
-            code, instead["print"] = fn.__code__, printed
-        cells = top.rebound.setdefault(id(fn.__globals__), {})
-        bind = functools.partial(bound_cell, top, fn.__globals__)
-        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top), cells, bind, instead)
-        stored = stored_globals(code)
-        if stored:  # it must have the real ones
-            names = top.cells[id(fn.__globals__)] = fn.__globals__
-            note_names(top, names, code)
-        for part, name, offset in stored:
-            with at(CodeOrigin(part, offset)):
-                note_name(place_of("item", names, name))
-        real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
-        outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | Trace.readers_of(top)
-        defaults = tuple(of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
-        new = [n for n in code.co_freevars if n not in outside and n not in cells]
-        cells |= {n: _global_cell(fn.__globals__, n, top) for n in new}
-        outside = cells | outside
-        top.cells |= {id(outside[n]): outside[n] for n in code.co_freevars}
-        made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
-        made.__dict__ = fn.__dict__  # attributes of a function are shared with it
-        made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, top) for k, d in fn.__kwdefaults__.items()}
-        made = made if code is not fn.__code__ else _watched(made, fn, top, {part[1] for part in stored})
-        known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
-        for n, cell in later.items():
-            cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
-        for n in new:
-            _fill_global(cells[n], fn.__globals__, n, top)
-    return known[0]
+    if id(fn) not in top.instrumented:
+        _make(fn, top)
+    return top.instrumented[id(fn)][0]
+
+
+def _make(fn: types.FunctionType, trace: Trace) -> None:
+    """Make of a user's function one that the trace sees, and keep it."""
+    code, instead = rewritten(fn.__code__, fn.__qualname__), dict[str, Any]()
+    if code is None:
+        code, instead["print"] = fn.__code__, printed
+    stored = stored_globals(code)
+    names = _names(fn, code, stored, trace, instead)
+    cells, empty = _cells(fn, code, trace)
+    trace.cells |= {id(cell): cell for cell in cells}
+    defaults = tuple(of_element(d, trace) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
+    made = types.FunctionType(code, names, fn.__name__, defaults, cells)
+    made.__dict__ = fn.__dict__  # attributes of a function are shared with it
+    made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, trace) for k, d in fn.__kwdefaults__.items()}
+    seen_as = made if code is not fn.__code__ else _watched(made, fn, trace, {name for _, name, _ in stored})
+    trace.instrumented[id(fn)] = seen_as, fn  # fn too: its id must not be used again
+    for cell in empty:  # last, as what they hold may lead back to fn
+        _fill(cell, trace)
+
+
+def _names(
+    fn: types.FunctionType, code: types.CodeType, stored: Sequence[Stored], trace: Trace, instead: dict[str, Any]
+) -> dict[str, Any]:
+    """The global names of a function as the trace sees them; the real ones if its code binds some by itself."""
+    real = fn.__globals__
+    cells = trace.rebound.setdefault(id(real), {})
+    if not stored:
+        show, bind = functools.partial(seen, trace=trace), functools.partial(bound_cell, trace, real)
+        return TracedGlobals(real, show, cells, bind, instead)
+    trace.cells[id(real)] = real
+    note_names(trace, real, code)
+    for part, name, offset in stored:
+        with at(CodeOrigin(part, offset)):
+            note_name(place_of("item", real, name))
+    return real
+
+
+def _cells(fn: types.FunctionType, code: types.CodeType, trace: Trace) -> tuple[tuple[types.CellType, ...], list[Any]]:
+    """The cells that stand for the names which a function shares with others; and those of them that are empty yet."""
+    around = [place_of("name", c, n) for n, c in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)]
+    empty = [_front(place, trace) for place in around if place.number not in trace.fronts]
+    shared = {place.key: trace.fronts[place.number] for place in around} | Trace.readers_of(trace)
+    rebound = trace.rebound[id(fn.__globals__)]
+    new = [n for n in code.co_freevars if n not in shared and n not in rebound]
+    empty += [_front(place_of("item", fn.__globals__, n), trace) for n in new]
+    shared = rebound | shared
+    return tuple([shared[n] for n in code.co_freevars]), empty
 
 
 def _decorated(fn: types.FunctionType, trace: Trace) -> Any:
@@ -255,55 +274,42 @@ def of_object(value: Any, trace: Trace) -> Any:
     return of_element(value, trace) if is_stood_for else instrument(value, trace)
 
 
-def _holds_function(cell: types.CellType) -> bool:
-    try:
-        return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
-    except ValueError:
-        return False
-
-
-def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
-    """A cell that shows its content as the trace sees it; an empty one unchanged."""
-    try:
-        content = cell.cell_contents
-    except ValueError:
-        return cell
-    shown = seen(content, cell, name, trace)
-    if shown is content:
-        return cell
-    made = types.CellType(shown)
-    trace.behind[id(made)] = made, place_of("name", cell, name)
-    return made
-
-
-def _global_cell(names: dict[str, Any], name: str, trace: Trace) -> types.CellType:
-    """An empty cell for a global name that a traced function binds."""
+def _front(place: Place, trace: Trace) -> types.CellType:
+    """A cell that stands for a name from outside, the same one for all functions; empty yet."""
     made = types.CellType()
-    trace.behind[id(made)] = made, place_of("item", names, name)
+    trace.behind[id(made)] = made, place
+    if place.kind == "name":
+        trace.fronts[place.number] = made
+    else:
+        trace.rebound[place.number][place.key] = made
     return made
+
+
+def _fill(cell: types.CellType, trace: Trace) -> None:
+    """Have a cell that stands for a name show what that holds, as the trace sees it."""
+    place = trace.behind[id(cell)][1]
+    content = place.get()
+    if content is MISSING and place.kind == "item":
+        content = getattr(builtins, place.key, MISSING)
+    shown = seen(content, place.holder, place.key, trace)
+    if shown is not MISSING:
+        cell.cell_contents = shown
 
 
 def bound_cell(trace: Trace, names: dict[str, Any], name: str) -> types.CellType:
     """The cell of a global name that is about to be bound."""
-    cells = trace.rebound[id(names)]
-    if name not in cells:
-        cells[name] = _global_cell(names, name, trace)
-        _fill_global(cells[name], names, name, trace)
-    trace.cells[id(cells[name])] = cells[name]
-    note_name(place_of("name", cells[name], name))
-    return cells[name]
+    cell = trace.rebound[id(names)].get(name)
+    if cell is None:
+        cell = _front(place_of("item", names, name), trace)
+        _fill(cell, trace)
+    trace.cells[id(cell)] = cell
+    note_name(place_of("name", cell, name))
+    return cell
 
 
 def rebound_cell(trace: Trace, module: types.ModuleType, name: str) -> types.CellType | None:
     """The cell of a name of a module that a traced function binds; None if none does."""
     return trace.rebound.get(id(module.__dict__), {}).get(name)
-
-
-def _fill_global(cell: types.CellType, names: dict[str, Any], name: str, trace: Trace) -> None:
-    """Have a cell show what a global name holds, as the trace sees it."""
-    shown = seen(names.get(name, getattr(builtins, name, MISSING)), names, name, trace)
-    if shown is not MISSING:
-        cell.cell_contents = shown
 
 
 def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:

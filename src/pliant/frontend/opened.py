@@ -30,6 +30,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.growing import Growing
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence, is_table
+from pliant.frontend.outernames import Name, is_named, which
 from pliant.frontend.program import Program
 from pliant.frontend.records import OPENED, found_in, is_record, take_apart
 from pliant.frontend.reference import NAMESPACE
@@ -94,6 +95,11 @@ class Objects:
         """Whether objects from outside, or lists to which the function appends, are taken otherwise than others."""
         return bool(self.taken or self.growing)
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the objects from outside, for people."""
+        return [x.place.key if type(x) is Name else type(x).__name__ for x in self.taken]
+
     def are_as_before(self, outside: Sequence[Any], tree: Any, structure: Any) -> bool:
         """Whether objects are taken as when arguments were looked at: another thread may have changed that."""
         return [*map(id, outside)] == [*map(id, self.taken)] and self.flatten(tree)[1] == structure
@@ -142,16 +148,18 @@ class Objects:
         self.forms.add(loose)
         if is_known:
             return open_all(objects)
-        changed = {id(owner) for p in programs for owner, *both in p.guards.broken() if all(map(_is_number, both))}
-        left = Counter([id(vars_of(x)) for p in programs for x in p.lasting])
-        changed |= {number for number, times in left.items() if times > 1}
+        found = [entry for p in programs for entry in p.guards.broken()]
+        broken = [(owner, name) for owner, name, *both in found if all(map(_is_number, both))]
+        left = [x for p in programs for x in p.lasting]
+        changed = {n for n, times in Counter(map(_number, left)).items() if times > 1}
+        changed |= {id(owner) for owner, _ in broken}
         if not changed:
             return False
-        if any([id(vars_of(x)) in changed for x in Held(objects).objects.values()]):
+        if any([_number(x) in changed for x in Held(objects).objects.values()]):
             return open_all(objects)
-        named = [value for p in programs for _, _, value in p.guards.entries]
-        others = {id(x): x for x in (*receivers(f), *named) if id(vars_of(x)) in changed and can_be_taken(x)}
-        return self.take(others.values())
+        held = [value for p in programs for _, _, value in p.guards.entries]
+        others = [x for x in (*receivers(f), *held, *left) if _number(x) in changed and can_be_taken(x)]
+        return self.take([*others, *[Name.of(owner, name) for owner, name in broken if is_named(owner)]])
 
     def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
         """Whether objects are taken otherwise from now on, after a program could not be made."""
@@ -171,10 +179,10 @@ class Objects:
 
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""
-        objects = [x for n, x in {id(x): x for x in objects}.items() if n not in [*map(id, self.taken)]]
+        objects = [x for n, x in {which(x): x for x in objects}.items() if n not in [*map(which, self.taken)]]
         if not (self.may_take and objects and all(map(can_be_taken, objects))):
             return False
-        if not all([not is_closed(x) or open_all([x]) for x in objects]):
+        if Held(objects).size > MOST or not all([not is_closed(x) or open_all([x]) for x in objects]):
             return False
         both = (*self.taken, *objects)
         inside = {id(part) for x in both for part in containers(x)[1:]}
@@ -208,6 +216,9 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
         try:
             return callee(f, trace)(*[mapped(x, now) for x in args[count:]], **options)
         finally:
+            for n, x in enumerate(theirs):
+                if type(x) is Name:
+                    own[x.collect(trace)] = n
             whole = objects, tuple(twins)
             replace_items(given, whole, origins(whole, twins))
             for x, parts in before:
@@ -223,6 +234,11 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
 def vars_of(x: Any) -> Any:
     """The dict of an object's attributes; the object itself if it has none."""
     return getattr(x, "__dict__", x)
+
+
+def _number(x: Any) -> Any:
+    """What tells a name from outside, or the attributes of an object, from others."""
+    return which(x) if type(x) is Name else id(vars_of(x))
 
 
 def _is_number(x: Any) -> bool:

@@ -24,12 +24,12 @@ from pliant.frontend.attributes import attributes, put_attribute
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.whose import LIBRARIES
 
-_register: Final = cast("Any", optree).register_pytree_node
+register: Final = cast("Any", optree).register_pytree_node
 
 
 def is_record(kind: Any) -> bool:
     """Whether objects of a class are containers."""
-    return (is_users(kind) or kind in OPENED) and _register.get(kind, namespace=NAMESPACE) is not None
+    return (is_users(kind) or kind in OPENED) and register.get(kind, namespace=NAMESPACE) is not None
 
 
 @cache
@@ -76,8 +76,8 @@ def take_apart(kind: Any) -> None:
         held = attributes(x)
         return tuple(held.values()), tuple(held), tuple(held)
 
-    if _register.get(kind, namespace=NAMESPACE) is None:
-        _register(kind, apart, partial(together, kind), namespace=NAMESPACE)
+    if register.get(kind, namespace=NAMESPACE) is None:
+        register(kind, apart, partial(together, kind), namespace=NAMESPACE)
 
 
 def together(kind: Any, names: Iterable[str], parts: Iterable[Any]) -> Any:

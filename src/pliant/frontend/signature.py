@@ -24,6 +24,8 @@ from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.sharing import NONE, Closed, Firsts
 from pliant.frontend.tracing import strides_of, unknown_dtype
 
+UNNAMED: Final = ""
+"""The key of what is named as its holder is: all that this has."""
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
 
@@ -278,6 +280,6 @@ def leaf_names(names: list[str], tree: Any, is_leaf: Callable[[Any], bool] | Non
     def named(path: tuple[Any, ...]) -> str:
         arguments, first = path[:2]
         head = names[int(first)] if arguments == 0 and first < len(names) else str(first)
-        return head + "".join(f"[{p!r}]" for p in path[2:])
+        return head + "".join(f"[{p!r}]" for p in path[2:] if p != UNNAMED)
 
     return [named(p) for p in paths]

@@ -211,11 +211,12 @@ class Trace:
     taken_back: dict[Any, None] = field(default_factory=dict[Any, None])  # places that derivatives and batches set
     behind: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])  # cells, and the places
     # that these stand for
+    fronts: dict[int, Any] = field(default_factory=dict[int, Any])  # of cells from outside those that stand for them
     rebound: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])  # cells of global names
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
     locked: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what was to be written and is read-only
-    lasting: dict[int, Any] = field(default_factory=dict[int, Any])  # in which each call leaves something else
+    lasting: dict[Any, Any] = field(default_factory=dict[Any, Any])  # in which each call leaves something else
     searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
     sure: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])  # see `control.narrowed`
     implied: dict[tuple[Value, bool], list[tuple[Value, bool]]] = field(

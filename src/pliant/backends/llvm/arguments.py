@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from types import MethodType
+from types import CellType, MethodType
 from typing import Any, Final, final
 
 import numpy as np
@@ -213,7 +213,10 @@ class Arguments:
         kind: Any = part.kind
         w.require_type(x, kind)
         is_row, held = issubclass(kind, list | tuple), x
-        if is_row:
+        if part.bound is not None:
+            held = constant(part.bound[0])
+            items = [self.bound(*part.bound)]
+        elif is_row:
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
             row = w.load("ptr", x, layout.LIST) if kind is list else w.at(x, layout.TUPLE)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
@@ -228,6 +231,16 @@ class Arguments:
                 w.own(w.another(item))
         for item, inner in zip(items, part.parts, strict=True):
             self.part(inner, item)
+
+    def bound(self, holder: Any, name: str) -> str:
+        """What a name is bound to in a cell, or in a dict of names."""
+        w, place = self.w, constant(holder)
+        if isinstance(holder, CellType):
+            item = w.load("ptr", place, layout.HELD)
+        else:
+            item = w.call("ptr", "PyDict_GetItem", f"ptr {place}, ptr {constant(name)}")
+        w.require(w.op(f"icmp ne ptr {item}, null"))
+        return item
 
     def items_of_dict(self, part: Container, x: str) -> list[str]:
         """The values under just the wanted keys, in just that order."""

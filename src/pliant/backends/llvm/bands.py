@@ -38,15 +38,15 @@ PIECE: Final = 4 * LINE
 class Pace:
     """How bands are walked. wide: bytes of a row of what is walked across that a band takes; tall: its steps at most.
     ahead: steps of the inner loop from a square to the one whose lines are asked for; again: the same where lines are
-    asked for once more, as some requests are dropped while memory is busy."""
+    asked for once more, as some processors drop requests while memory is busy; 0 if never."""
 
     wide: int
     tall: int
     ahead: int
-    again: int
+    again: int = 0
 
 
-ZEN, COVE = Pace(4 * LINE, 4 * LINE, ahead=64, again=32), Pace(4 * LINE, 2 * SIDE, ahead=24, again=8)
+ZEN, COVE = Pace(4 * LINE, 4 * LINE, ahead=64, again=32), Pace(4 * LINE, 2 * SIDE, ahead=24)
 PACES: Final = {"znver4": ZEN, "sapphirerapids": COVE, "emeraldrapids": COVE, "graniterapids": COVE}
 """By the processors that are known to gain by bands: measured with Zen 4 and with Emerald Rapids."""
 
@@ -71,7 +71,7 @@ def emit_bands(
     tall = min(pace.wide // least, pace.tall)
     rooms = [Room.new(e, root, tall) for root in streamed]
     held = {room.root: (room.buffer, room.place(loops)) for room in rooms}
-    is_repeated = bool(rooms) and SIDE * least >= LINE
+    is_repeated = bool(rooms and pace.again) and SIDE * least >= LINE
     requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, pace, is_repeated)
 
     def square(i: str, j: str) -> None:

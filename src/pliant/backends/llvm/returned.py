@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from types import CellType
 from typing import Any, Final, final
 
 import numpy as np
@@ -136,8 +137,11 @@ class Returned:
         elif put.into.kind is list:
             given = f"ptr {holder}, i64 {put.key}, ptr {w.another(content)}"
             w.require_not_negative(w.call("i32", "PyList_SetItem", given))
+        elif put.into.bound is not None and isinstance(put.into.bound[0], CellType):
+            w.require_not_negative(w.call("i32", "PyCell_Set", f"ptr {holder}, ptr {content}"))
         else:
-            given = f"ptr {holder}, ptr {constant(put.key)}, ptr {content}"
+            key = put.key if put.into.bound is None else put.into.bound[1]
+            given = f"ptr {holder}, ptr {constant(key)}, ptr {content}"
             w.require_not_negative(w.call("i32", "PyDict_SetItem", given))
 
     def result(self, number: int, kind: str) -> str:

@@ -13,8 +13,8 @@ from pliant.frontend.control.growth import Element, Growth, element_of
 from pliant.frontend.control.objects import flatten, in_region
 from pliant.frontend.control.plan import Heads, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, cells_of, place_of
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.tables import Table, are_mostly_rows, like, nested
+from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import current
 
 

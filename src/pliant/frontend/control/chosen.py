@@ -24,9 +24,10 @@ from pliant.frontend.control.objects import containers, flatten, is_own
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.ornone import equal as equal_or_none
 from pliant.frontend.control.region import Outcome
-from pliant.frontend.control.signals import MISSING, TRUTH
+from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing

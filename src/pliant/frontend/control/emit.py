@@ -13,7 +13,6 @@ from pliant.frontend.control.signals import (
     CODE,
     CONTINUE,
     FELL,
-    MISSING,
     RETURN,
     Signal,
     code_of,
@@ -21,6 +20,7 @@ from pliant.frontend.control.signals import (
     without,
 )
 from pliant.frontend.convert import value_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import with_kind
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import equal, less

@@ -27,7 +27,7 @@ from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.picked import is_of_inner, outside, roots
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
-from pliant.frontend.control.signals import CODE, CONTINUE, FELL, MISSING, TRUTH, Signal
+from pliant.frontend.control.signals import CODE, CONTINUE, FELL, TRUTH, Signal
 from pliant.frontend.control.states import one_of_words, state_of, words_of
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
@@ -35,6 +35,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, extent_of, is_unsized, with_extents
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.selection import all_listed
 from pliant.frontend.sizes import Size, size_of

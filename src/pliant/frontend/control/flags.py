@@ -13,10 +13,11 @@ from pliant.frontend.control.ornone import OrNone, object_of, with_flag
 from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, may_be_asked, value_in
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
-from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.states import state_of, words_between
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import is_number, kind_of, with_kind
 
 

@@ -29,13 +29,14 @@ from pliant.frontend.control.origins import AGAIN
 from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
-from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
+from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
 from pliant.frontend.control.tables import arrays_in, share, sharing
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.control.words import text_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, is_exact, is_number, kind_of
 from pliant.frontend.selection import all_listed
 from pliant.frontend.tracing import Storage

@@ -30,13 +30,14 @@ from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.perhaps import in_two_orders
 from pliant.frontend.control.picked import Remember, outside, roots
 from pliant.frontend.control.region import Outcome, Place, distinct
-from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
+from pliant.frontend.control.signals import CODE, Signal, code_of, possible_of
 from pliant.frontend.control.states import ASKED, words_of
 from pliant.frontend.control.tables import share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.control.words import difference, text_of
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reading import read
 from pliant.frontend.selection import all_listed

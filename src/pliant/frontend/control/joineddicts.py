@@ -12,8 +12,8 @@ from pliant.frontend.control.objects import containers
 from pliant.frontend.control.outcomes import as_left
 from pliant.frontend.control.perhaps import has_two_orders, in_two_orders
 from pliant.frontend.control.region import Outcome, Place
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.kinds import is_of
+from pliant.frontend.missing import MISSING
 
 
 class Joins(Protocol):

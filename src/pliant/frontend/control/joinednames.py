@@ -10,8 +10,9 @@ from pliant.core.ir import Values
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.partly import are_told, flag_of, may_be_asked, value_if, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place
-from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, Signal, possible_of
+from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import is_number
 
 

@@ -13,6 +13,7 @@ from pliant.frontend.attributes import slots_of
 from pliant.frontend.control.region import Place
 from pliant.frontend.guards import Slot, entries_of, names_of, note_size
 from pliant.frontend.kinds import is_of
+from pliant.frontend.outernames import Name, is_named, which
 from pliant.frontend.tracing import Trace
 
 _VALUES: Final = frozenset((bool, int, float, complex, str, bytes, type(None), range, slice, type(...)))
@@ -22,7 +23,8 @@ def note_left(trace: Trace, place: Place, before: Any) -> None:
     """Note what the trace has left at a place where something else was; or guards on what is there, if that was too."""
     now = place.get()
     if not (_have_alike(before, now) if place.kind == "whole" else _are_alike(before, now)):
-        trace.lasting[place.number] = place.holder
+        holder = Name(place) if is_named(place.holder) else place.holder
+        trace.lasting[which(holder)] = holder
     elif place.is_whole:
         note_size(trace, place.holder)
         for owner, name, value in entries_of(place.holder):

@@ -19,9 +19,10 @@ from pliant.errors import UnsupportedError
 from pliant.frontend import signature
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.moved import Recipe
-from pliant.frontend.control.signals import MISSING, RETURN, TRUTH, Signal
+from pliant.frontend.control.signals import RETURN, TRUTH, Signal
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if, marked
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import kind_of, with_kind
 from pliant.frontend.text import Either, Shown, as_text, noted, shown
 from pliant.frontend.tracing import current, is_tracing

@@ -27,10 +27,11 @@ from pliant.frontend.control.lasting import note_left
 from pliant.frontend.control.objects import flatten, is_own, unflatten
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import REACH, entries_of, is_module
 from pliant.frontend.kinds import is_of, itself
+from pliant.frontend.missing import MISSING
+from pliant.frontend.outernames import Name, is_named
 from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import containers, fill, parts_of
@@ -201,12 +202,19 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref"
                 + ("; or keep it in an attribute or item, as in self.state = x" if place.kind == "name" else ""),
             ).at(("changed here", origin))
-            holder = place.holder if found is MISSING else found
-            error.holders = (*error.holders, holder.__dict__ if is_of(holder, FunctionType) else holder)
+            error.holders = (*error.holders, _argument(trace, place, place.holder if found is MISSING else found))
             continue
         note_left(trace, *_settled(place, before, trace))
     if error is not None:
         raise error
+
+
+def _argument(trace: Trace, place: Place, holder: Any) -> Any:
+    """What may be an argument too, instead of being left with what is known only at run time at a place."""
+    place = trace.behind[place.number][1] if place.number in trace.behind else place
+    if is_named(place.holder):
+        return Name(place)
+    return holder.__dict__ if is_of(holder, FunctionType) else holder
 
 
 def _check_unseen(trace: Trace, outside: dict[int, Any]) -> None:
@@ -261,8 +269,7 @@ def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
     if place.number not in trace.behind:
         return place, before
     real: Place = trace.behind[place.number][1]
-    found = real.get()
-    trace.left[real] = found, here()
+    found, _ = trace.left.setdefault(real, (real.get(), here()))
     real.set(place.get())
     return real, found
 

@@ -23,10 +23,11 @@ from typing import Any, Final
 from pliant.core.ir import const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import Place, cells_of, note_missed
-from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal, possible_of
+from pliant.frontend.control.signals import CONTINUE, FELL, TRUTH, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, marked
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import current, thread
 from pliant.ops.bits import logical_not

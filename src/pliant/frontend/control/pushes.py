@@ -12,10 +12,11 @@ from pliant.frontend.control.ornone import flag_of, object_of, present
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, note, note_name, on_trial, place_of
-from pliant.frontend.control.signals import BREAK, FELL, MISSING, RETURN, Signal, possible_of
+from pliant.frontend.control.signals import BREAK, FELL, RETURN, Signal, possible_of
 from pliant.frontend.control.site import Site
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.failures import marked
+from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import is_tracing
 
 

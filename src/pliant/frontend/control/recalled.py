@@ -32,10 +32,10 @@ from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.plan import Captured, Counter, Plan, Tree
 from pliant.frontend.control.region import Place, cells_of
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, is_exact, is_number, kind_of
 from pliant.frontend.tracing import Storage, Trace, current
 

@@ -17,10 +17,10 @@ from pliant.core.ir import Function, Value, Values
 from pliant.core.origin import Origin, here
 from pliant.core.scope import scope
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.failures import numbers_of_failures
 from pliant.frontend.guards import size_of
 from pliant.frontend.kinds import is_table
+from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import Storage, Trace, back_in, thread, tracing
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.convert import value_of
+from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, with_kind
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import equal
@@ -23,17 +24,6 @@ CODE: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 LEFT: Final = "__pliant_left__"
 """The name of the signal of the body of a `try` or `with`, while its other parts have theirs."""
 TRUTH: Final = Kind(Type("bool"), is_scalar=True, is_weak=True)
-
-
-@final
-class Missing:
-    """Nothing: a name that is not bound, an item that is not there, a result that is not returned."""
-
-    def __repr__(self) -> str:
-        return "<missing>"
-
-
-MISSING: Final = Missing()
 
 
 @final

@@ -11,7 +11,7 @@ from pliant.core.ir import Value, Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
-from pliant.frontend.control.signals import MISSING
+from pliant.frontend.missing import MISSING
 from pliant.frontend.text import Either, Shown, as_text, noted, shown, text
 from pliant.frontend.tracing import is_tracing
 

@@ -1,0 +1,306 @@
+# ruff: noqa: PLW0603
+"""Names from outside that a function binds to what it computes: after each call they hold what Python leaves there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant import compiled
+from pliant.errors import UnsupportedError
+
+X = np.array([1.0, -2.0, 0.5])
+w: Any = None
+v: Any = None
+count: Any = 0
+rate: Any = 1.0
+
+
+@pytest.fixture(autouse=True)
+def names_as_at_first() -> None:
+    globals().update(w=np.array([1.0, 2.0, 3.0]), v=np.array([0.5, -1.0, 2.0]), count=0, rate=1.0)
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """One element for each time that a function is traced."""
+    made, found = compiled.trace_program, list[Any]()
+
+    def traced(f: Any, *args: Any, **options: Any) -> Any:
+        found.append(f)
+        return made(f, *args, **options)
+
+    monkeypatch.setattr(compiled, "trace_program", traced)
+    return found
+
+
+def state() -> Any:
+    return copy.deepcopy((w, v, count))
+
+
+def by_a_number(x: Any) -> Any:
+    global w
+    w = w - 0.5 * x
+    return (w * w).sum()
+
+
+def to_each_other(x: Any) -> Any:
+    global w, v
+    w, v = v, w + x
+
+
+def written_after(x: Any) -> Any:
+    global w
+    before = w
+    w = w + x
+    w[0] = 7.0
+    before[1] = 5.0
+    return before
+
+
+def under_a_condition(x: Any) -> Any:
+    global w, v
+    if x.sum() > 0:
+        w = w * x
+    elif v[0] > 0.4:
+        v = x
+    return w + v
+
+
+def in_a_loop(x: Any) -> Any:
+    global w, count
+    for i in range(3):
+        w = np.sin(w) + x[i]
+        count += 1
+    return count * x
+
+
+def the_argument(x: Any) -> Any:
+    global w
+    w = x
+    w[2] += 1.0
+
+
+def to_none(x: Any) -> Any:
+    global v
+    v = None if v is not None else x * 2
+
+
+def as_long_as_the_calls(x: Any) -> Any:
+    global v
+    v = np.concatenate([v, x])
+    return v.sum()
+
+
+def read() -> Any:
+    return w * 0.5
+
+
+def changed_by(x: Any) -> None:
+    global v
+    v = v + x
+
+
+def by_others(x: Any) -> Any:
+    global w
+    before = read()
+    changed_by(x)
+    w = w + v
+    return before, read()
+
+
+def as_many_times(x: Any) -> Any:
+    global count, w
+    count = count + (x > 0).sum()
+    w = {"sum": w["sum"] + x, "n": w["n"] + 1} if isinstance(w, dict) else {"sum": x, "n": 1}
+    return count
+
+
+PROGRAMS = [
+    by_a_number, to_each_other, written_after, under_a_condition, in_a_loop, the_argument, to_none, as_long_as_the_calls,
+    by_others, as_many_times,
+]  # fmt: skip
+
+
+def run(f: Callable[..., Any]) -> Any:
+    """What calls return, leave in their arguments and leave in the names."""
+    names_as_at_first.__wrapped__()  # type: ignore[attr-defined]
+    made = list[Any]()
+    for sign in (1.0, -1.0, 1.0, -1.0):
+        x = sign * X
+        y = f(x)
+        shared = [[np.shares_memory(a, b) for a in (w, v) if isinstance(a, np.ndarray)] for b in (x, w, v) if isinstance(b, np.ndarray)]  # fmt: skip
+        made.append((copy.deepcopy(y), x, state(), shared))
+    return made
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_names_hold_what_python_leaves(f: Any) -> None:
+    wanted, got = run(f), run(pliant.jit(f))
+    assert repr(got) == repr(wanted)
+    again = run(pliant.jit(f))
+    assert repr(again) == repr(wanted)
+
+
+@pytest.mark.parametrize("first", [0.0, np.zeros(3)], ids=["number", "array"])
+def test_a_name_of_the_function_around_is_shared_by_functions_inside(first: Any) -> None:
+    total = first
+
+    def add(x: Any) -> Any:
+        nonlocal total
+        total = total + x
+        return total
+
+    def half() -> Any:
+        return total * 0.5
+
+    def both(x: Any) -> Any:
+        nonlocal total
+        add(x)
+        total = total * 2
+        return half()
+
+    step = pliant.jit(both)
+    for wanted in (X, 3 * X, 7 * X):
+        np.testing.assert_array_equal(step(X), wanted)
+        np.testing.assert_array_equal(total, 2 * wanted)
+    np.testing.assert_array_equal(pliant.jit(half)(), 7 * X)
+
+
+def test_arrays_that_are_exchanged_are_one_to_functions_that_read_them() -> None:
+    """Where nothing is computed, too: the names hold arrays from outside then."""
+
+    def made() -> Any:
+        a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+
+        def look() -> Any:
+            return a * 0.5
+
+        def exchange() -> None:
+            nonlocal a, b
+            a, b = b, a
+            b += look()
+
+        return exchange, lambda: (a, b)
+
+    (plain, of_plain), (f, of_f) = made(), made()
+    plain()
+    pliant.jit(f)()
+    assert repr(of_f()) == repr(of_plain())
+
+
+def test_a_name_is_an_argument_and_nothing_is_compiled_anew(traces: list[Any]) -> None:
+    step = pliant.jit(by_a_number)
+    for _ in range(6):
+        step(X)
+    assert len(traces) == 2  # once to see that it is bound to what is computed
+    assert list(w) == [-2.0, 8.0, 1.5]
+
+
+def test_a_name_that_was_not_bound_is_there_afterwards() -> None:
+    del globals()["v"]
+
+    def first(x: Any) -> None:
+        global v
+        v = x * 2
+
+    step = pliant.jit(first)
+    for k in (1.0, 2.0, 3.0):
+        step(k * X)
+        np.testing.assert_array_equal(v, 2 * k * X)
+
+
+def test_a_counter_that_each_call_raises_is_an_argument(traces: list[Any]) -> None:
+    ring = np.zeros(4)
+
+    def step(x: Any) -> Any:
+        global count
+        ring[count % 4] += x[0]
+        count += 1
+        return ring.sum() * count
+
+    compiled_step = pliant.jit(step)
+    assert [compiled_step(X) for _ in range(6)] == [1.0, 4.0, 9.0, 16.0, 25.0, 36.0]
+    assert (count, type(count), len(traces)) == (6, int, 2)
+    assert list(ring) == [2.0, 2.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("values", [[1.0, 0.5, 0.25, 0.125], [X, 2 * X, 3 * X, 4 * X]], ids=["numbers", "arrays"])
+def test_a_name_that_the_caller_binds_anew_is_an_argument(traces: list[Any], values: list[Any]) -> None:
+    def loss(x: Any) -> Any:
+        return (rate * x * x).sum()
+
+    slope = pliant.grad(loss)
+    for value in values:
+        globals()["rate"] = value
+        np.testing.assert_array_equal(slope(X), 2 * value * X)
+    assert len(traces) == 2
+
+
+def test_a_number_that_has_to_be_known_is_a_static_value() -> None:
+    def table(x: Any) -> Any:
+        return (x, x) if count > 2 else x
+
+    f = pliant.jit(table)
+    for n in range(5):
+        globals()["count"] = n
+        assert isinstance(f(1.0), tuple) == (n > 2)
+
+
+def test_derivatives_and_batches_take_a_name_back() -> None:
+    def loss(x: Any) -> Any:
+        global w
+        w = w * x
+        return (w**2).sum()
+
+    before = w
+    np.testing.assert_array_equal(pliant.grad(loss)(X), 2 * w**2 * X)
+    np.testing.assert_array_equal(pliant.grad(pliant.jit(loss))(X), 2 * w**2 * X)
+    np.testing.assert_array_equal(
+        pliant.vmap(loss)(np.stack([X, 2 * X])), [((w * X) ** 2).sum(), 4 * ((w * X) ** 2).sum()]
+    )
+    assert w is before
+
+
+def test_a_call_that_raises_leaves_a_name_as_it_is() -> None:
+    def step(x: Any) -> Any:
+        global w
+        w = w + x
+        if x[0] < 0:
+            raise ValueError("below")
+        return w
+
+    f = pliant.jit(step)
+    f(X)
+    before, content = w, w.copy()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="below"):
+            f(-X)
+    assert w is before
+    np.testing.assert_array_equal(w, content)
+
+
+def test_what_can_be_no_argument_is_an_error_that_names_it_and_nothing_is_left() -> None:
+    holds_itself: list[Any] = []
+    holds_itself.append(holds_itself)
+    globals()["v"] = holds_itself
+
+    def step(x: Any) -> None:
+        global v
+        v = [x * 2]
+
+    with pytest.raises(UnsupportedError, match="the global name 'v' outlives the call") as error:
+        pliant.jit(step)(X)
+    assert "v = [x * 2]" in str(error.value)
+    assert "or keep it in an attribute or item, as in self.state = x" in str(error.value)
+    assert v is holds_itself
+
+
+def test_a_traced_program_has_the_name_as_a_parameter() -> None:
+    text = str(pliant.trace(by_a_number, X))
+    assert text.startswith("func @by_a_number(%w: f64[3], %x: f64[3]) -> (f64[], f64[3])")
