@@ -37,7 +37,7 @@ from pliant.kernel.ir import (
 )
 from pliant.kernel.lanes import by_lanes
 from pliant.kernel.nested import Pairs
-from pliant.kernel.order import reads_first
+from pliant.kernel.order import failing_first, reads_first
 from pliant.kernel.pack import packed
 from pliant.kernel.place import place
 from pliant.kernel.places import by_places
@@ -105,6 +105,8 @@ def build(
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
     order(fusion, program, homes if sharing else {})
     record(program, fusion, known)
+    if must and sharing and homes:
+        program.steps = failing_first(program.steps, homes)
     arrange(program)
     program.steps = packed(program.steps)
     if sharing:

@@ -1,4 +1,5 @@
-"""The order of steps: what reads an array comes before what writes over it, where that is possible.
+"""The order of steps: what reads an array comes before what writes over it, where that is possible; and what may fail
+before what writes to the caller's arrays, so that these are as before where a call raises.
 
 This is a preference only. A reader that has to come later costs a copy, which `share` makes.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pliant.kernel.ir import Buffer, Step, takes_over, writes
+from pliant.kernel.spill import can_fail
 
 FARTHEST: Final = 256  # steps that a reader is brought forward at most: so ordering takes linear time
 
@@ -31,6 +33,18 @@ def reads_first(steps: list[Step], homes: dict[Buffer, Buffer]) -> list[Step]:
         if out[number] is step:
             number += 1
     return out
+
+
+def failing_first(steps: list[Step], homes: dict[Buffer, Buffer]) -> list[Step]:
+    """The steps with those that may fail, and what these need, brought before all others; with them what reads an array
+    that they write over."""
+    early, needed, over = set[int](), set[Buffer](), set[Buffer]()
+    for number, step in reversed([*enumerate(steps)]):
+        if can_fail(step) or not needed.isdisjoint(writes(step)) or not over.isdisjoint(step.reads):
+            early.add(number)
+            needed |= step.reads
+            over.update(_written_over(step, homes))
+    return [s for n, s in enumerate(steps) if n in early] + [s for n, s in enumerate(steps) if n not in early]
 
 
 def _written_over(step: Step, homes: dict[Buffer, Buffer]) -> list[Buffer]:

@@ -7,6 +7,7 @@ import math
 from pliant.core.types import Type
 from pliant.kernel.ir import (
     Affine,
+    Blocks,
     Buffer,
     Checked,
     Delay,
@@ -17,6 +18,7 @@ from pliant.kernel.ir import (
     Root,
     Routine,
     Rows,
+    Run,
     Scalar,
     Step,
     Stop,
@@ -88,6 +90,19 @@ def may_fail(step: Step) -> bool:
             return any([isinstance(s, Checked) for s in parts])
         case _:
             return isinstance(step, Routine | Host) and step.site >= 0
+
+
+def can_fail(step: Step) -> bool:
+    """Whether a step may find out that an index is wrong, or worse, be it before it has written anything."""
+    match step:
+        case Fill():
+            return any([isinstance(s, Checked) for s in scalars(step.body)])
+        case Run():
+            return any([can_fail(inner) for part in step.parts for inner in part.steps])
+        case Blocks():
+            return any([can_fail(inner) for inner in step.steps])
+        case _:
+            return may_fail(step)
 
 
 def compact(loops: tuple[Var, ...]) -> Affine:
