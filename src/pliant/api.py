@@ -408,6 +408,10 @@ def evaluate(fn: Function, *arrays: Any) -> tuple[Any, ...]:
     >>> pliant.evaluate(pliant.trace(lambda x: 2 * x, np.ones(3)), np.arange(3.0))
     (array([0., 2., 4.]),)
     """
+    if not is_of(fn, Function):
+        raise ArgumentError(
+            f"evaluate: expected a program, got {type(fn).__name__}", hint="pliant.trace(f, x) makes the program of f"
+        )
     if len(arrays) != len(fn.params):
         raise ArgumentError(f"{fn.name} has {len(fn.params)} parameters, got {len(arrays)} arrays")
     pairs = enumerate(zip(arrays, fn.params, strict=True), 1)

@@ -134,6 +134,8 @@ def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> 
             )
         return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
     if is_table(axes) and is_table(tree):
+        if axes.keys() != tree.keys():
+            raise ArgumentError(f"vmap: {name} has the keys {[*axes]}, what it is for has {[*tree]}")
         return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
     if type(axes) is type(tree) and is_record(type(tree)):
         parts = attributes(axes)

@@ -15,6 +15,7 @@ from pliant.errors import ArgumentError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
@@ -65,6 +66,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> pliant.switch(1, [np.sin, np.negative], 2.0)
     np.float64(-2.0)
     """
+    if not is_sequence(branches):
+        raise ArgumentError(
+            f"switch: expected a list of functions, got {type(branches).__name__}", hint="pliant.switch(i, [f, g], x)"
+        )
     if not branches:
         raise ArgumentError("switch: expected at least one branch")
     if len(branches) == 1:

@@ -121,6 +121,9 @@ def custom_derivative(
     function_of(f)
     if (jvp is None) == (forward is None) or (forward is None) != (backward is None):
         raise ArgumentError("custom_derivative: expected either jvp=, or both forward= and backward=")
+    for given in (jvp, forward, backward):
+        if given is not None:
+            function_of(given)
     rule = functools.partial(_with_jvp, jvp) if jvp else functools.partial(_with_vjp, forward, backward)
 
     @functools.wraps(f)

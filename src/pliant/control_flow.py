@@ -24,7 +24,7 @@ from pliant.folds import Fold
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.kinds import is_sequence
+from pliant.frontend.kinds import is_of, is_sequence
 from pliant.frontend.number import Kind
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
@@ -130,6 +130,8 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     if callable(f):
         function_of(f)
         return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
+    if not is_of(f, Fold):
+        raise ArgumentError(f"reduce: expected a function of two, or one of pliant.folds, got {type(f).__name__}")
     rows, structure = flatten(xs)
     if not is_tracing() and not _steps(rows, None):
         return Compiled(functools.partial(reduce, f), original=f.step)(init, xs)  # which knows the types
@@ -153,6 +155,7 @@ def fori_loop(
     6
     """
     function_of(body)
+    _check_limit("fori_loop", max_steps)
     if not is_tracing():
         check_policy(save)
         state = copied(init)
@@ -164,6 +167,14 @@ def fori_loop(
     if most is not None:
         return _counted(first, last, body, State.of(init), most, save)
     return _counting(lo, hi, body, init, save)
+
+
+def _check_limit(name: str, max_steps: Any) -> None:
+    """ArgumentError for what cannot limit the steps of a loop."""
+    if max_steps is not None and not isinstance(max_steps, int | np.integer):
+        raise ArgumentError(f"{name}: max_steps is an int known while tracing, or None; got {max_steps!r}").at(
+            ("here", here())
+        )
 
 
 def _counted(
@@ -250,6 +261,7 @@ def while_loop(
     """
     function_of(cond)
     function_of(body)
+    _check_limit("while_loop", max_steps)
     if not is_tracing():
         check_policy(save)
         state, done = copied(init), 0

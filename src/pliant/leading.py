@@ -14,7 +14,7 @@ from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.convert import as_traced, broadcast_shapes
 from pliant.frontend.cores import Core, checked, cores_of
 from pliant.frontend.instrumented import callee
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.kinds import as_tuple, is_of
 from pliant.frontend.tracing import current
 
 
@@ -31,7 +31,7 @@ class Vectorized:
     @staticmethod
     def of(f: Callable[..., Any], signature: str) -> Vectorized:
         """A function and the text of its signature."""
-        before, arrow, after = signature.partition("->")
+        before, arrow, after = signature.partition("->") if is_of(signature, str) else ("", "", "")
         inputs, outputs = cores_of(before), cores_of(after)
         if not arrow or not inputs or (after.strip() and not outputs):
             raise ArgumentError(f"vectorize: expected a signature like '(m,n),(n)->(m)', got {signature!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, final
 
+from pliant.callables import function_of
 from pliant.core.build import hint_of
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Values, param
@@ -59,6 +60,7 @@ def reversible(inverse: Callable[[Any, Any], Any]) -> Undo:
     >>> round(float(slope(1.0)), 6) == round(1.01**100, 6)
     True
     """
+    function_of(inverse)
     return Undo(inverse)
 
 

@@ -72,6 +72,12 @@ def test_the_command_runs_the_suite():
     assert "| axpy " in run.stdout and "geometric means NumPy" in run.stdout
 
 
+def test_a_name_that_no_case_has_is_an_error():
+    run = subprocess.run([sys.executable, "-m", "pliant", "bench", "axpi"], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "no group or case is called axpi; there are kernels, axpy, " in run.stderr
+
+
 def test_other_commands_take_no_options_of_the_suite():
     command = [sys.executable, "-m", "pliant", "cache", "--quick"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 2

@@ -113,7 +113,18 @@ def test_cache_tells_what_is_kept_and_drops_it(tmp_path, monkeypatch, capsys) ->
     assert "the cache is off" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [["dump", "nowhere.py:f", "f64[2]"], ["dump", "f"], ["explain", "nowhere.py:f"]])
+def test_a_type_that_is_not_given_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "two.py"
+    path.write_text("def f(x, y):\n    return x + y\n")
+    assert main(["dump", f"{path}:f", "f64[3]"]) == 2
+    shown = capsys.readouterr().err
+    assert "missing a required argument: 'y'" in shown
+    assert "hint: give the type of each argument, like f64[3, 4]" in shown
+
+
+@pytest.mark.parametrize(
+    "words", [["dump", "nowhere.py:f", "f64[2]"], ["dump", "f"], ["dump", "/:f"], ["explain", "nowhere.py:f"]]
+)
 def test_a_mistake_on_the_command_line_is_told_in_one_line(words: list[str], capsys) -> None:
     assert main(words) == 2
     shown = capsys.readouterr()

@@ -37,8 +37,8 @@ class Treeverse:
     states: int
 
     def __post_init__(self) -> None:
-        if self.states < 2:
-            raise ArgumentError(f"treeverse: expected at least 2 states to keep, got {self.states}")
+        if not isinstance(self.states, int) or self.states < 2:
+            raise ArgumentError(f"treeverse: expected at least 2 states to keep, got {self.states!r}")
 
 
 Policy: TypeAlias = Literal["store", "carry", "sqrt"] | Treeverse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import re
 import runpy
@@ -62,12 +63,14 @@ def coverage(chosen: argparse.Namespace) -> str:
 
 def dump(chosen: argparse.Namespace) -> str:
     """The traced program."""
-    return str(pliant.trace(function_at(chosen.function), *map(zeros, chosen.types)))
+    f, arrays = called(chosen)
+    return str(pliant.trace(f, *arrays))
 
 
 def explain(chosen: argparse.Namespace) -> str:
     """Passes, rules, kernels."""
-    return str(pliant.explain(function_at(chosen.function), *map(zeros, chosen.types)))
+    f, arrays = called(chosen)
+    return str(pliant.explain(f, *arrays))
 
 
 def cache(chosen: argparse.Namespace) -> str:
@@ -82,7 +85,9 @@ def bench(chosen: argparse.Namespace) -> str:
     """The suite of `tools.bench`, in a process of its own, since libraries choose their threads as they are loaded."""
     command = [sys.executable, "-m", "pliant.tools.bench", *chosen.rest]
     run = subprocess.run(command, env=os.environ | ONE_THREAD, check=False)
-    return "" if run.returncode == 0 else f"the suite ended with status {run.returncode}"
+    if run.returncode:
+        sys.exit(run.returncode)
+    return ""
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], str]]] = {
@@ -94,10 +99,22 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], str]]] = {
 }
 
 
+def called(chosen: argparse.Namespace) -> tuple[Callable[..., Any], list[Any]]:
+    """The function that is looked at, and arrays that it can take."""
+    f, arrays = function_at(chosen.function), [zeros(text) for text in chosen.types]
+    try:
+        inspect.signature(f).bind(*arrays)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{chosen.function}: {error}", hint="give the type of each argument, like f64[3, 4]"
+        ) from error
+    return f, arrays
+
+
 def function_at(place: str) -> Callable[..., Any]:
     """The function `FILE.py:name` stands for."""
     path, _, name = place.rpartition(":")
-    found = runpy.run_path(path).get(name) if path else None
+    found = runpy.run_path(path).get(name) if path.endswith(".py") else None
     if not callable(found):
         raise ArgumentError(f"{place!r} names no function", hint="write FILE.py:function")
     return found

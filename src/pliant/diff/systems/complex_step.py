@@ -9,10 +9,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
+from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System, mutation_error
 from pliant.diff.systems.finite_differences import FiniteDifferences
 from pliant.diff.systems.steps import cast, moved, tables
-from pliant.errors import DifferentiationError
+from pliant.errors import DifferentiationError, MutationError
 
 STEP: Final = {"float64": 1e-100, "float32": 1e-18, "float16": 1e-3}
 _COMPLEX: Final = {"float64": np.complex128, "float32": np.complex64}
@@ -116,8 +116,12 @@ def _check_memory(functional: Any, xs: Arrays) -> None:
 
 def _check_results(functional: Any, xs: Arrays, constants: Arrays) -> None:
     """DifferentiationError if f returns complex numbers: their imaginary parts would be taken for derivatives."""
-    with np.errstate(all="ignore"):
-        ys, _ = functional.on(FiniteDifferences()).bind(constants)(xs)
+    try:
+        with np.errstate(all="ignore"):
+            ys, _ = functional.on(FiniteDifferences()).bind(constants)(xs)
+    except MutationError as error:
+        cause = error.__cause__
+        raise mutation_error("ComplexStep", cause or "") from cause
     for y in ys:
         if y.dtype.kind == "c":
             raise DifferentiationError(

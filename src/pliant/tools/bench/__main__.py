@@ -57,6 +57,10 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Measure, print, write."""
     options = parser().parse_args()
+    suite = [*cases(is_quick=options.quick)]
+    known = dict.fromkeys([name for case in suite for name in (case.group, case.name)])
+    if unknown := [name for name in options.only if name not in known]:
+        parser().error(f"no group or case is called {', '.join(unknown)}; there are {', '.join(known)}")
     sides = [side for side in installed() if not options.sides or side in options.sides or side == "pliant"]
     rounds = 1 if options.quick else options.rounds
     versions = ", ".join(f"{side} {version(PACKAGES.get(side, side))}" for side in sides)
@@ -64,7 +68,7 @@ def main() -> None:
     print(f"processor time on one core; {about_machine()}")
     print(heading(sides))
     rows = list[Row]()
-    for case in cases(is_quick=options.quick):
+    for case in suite:
         if not options.only or {case.group, case.name} & set(options.only):
             rows.append(measured(case, sides, rounds))
             print(line(rows[-1], sides), flush=True)
