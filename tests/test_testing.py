@@ -26,6 +26,12 @@ def test_a_rule_is_checked_on_as_many_types_as_it_has_parameters() -> None:
         check_rule(doubled, F64)
 
 
+def test_a_rule_that_says_nothing_about_the_types_is_named() -> None:
+    summed = pliant.rule(lambda x: (np.sin(x), np.sum(x)))
+    with pytest.raises(AssertionError, match=r"says nothing about values of the types f64\[3\]"):
+        check_rule(summed, F64)
+
+
 class Sine(Unary):
     """Right in all but what a test makes wrong."""
 

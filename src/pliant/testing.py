@@ -90,7 +90,13 @@ def check_rule(
         assert sides is not None, f"{rule.name}: a rule made by `rewrite` needs a program to change"
         named = sorted(holes(rule.left))
         assert len(types) == len(named), f"{rule.name}: give a Type for each of {', '.join(named)}; got {len(types)}"
-    before = verify(trace(program or (lambda *xs: cast("Any", sides)(*xs)[0]), *types))
+
+    def left(*xs: Any) -> Any:
+        both = cast("Any", sides)(*xs)
+        assert both, f"{rule.name} says nothing about values of the types {', '.join(map(str, types))}"
+        return both[0]
+
+    before = verify(trace(program or left, *types))
     log = Log()
     after = verify(once(before, rule, log) if rule.grows else simplify(before, (rule,), log=log))
     assert log.fired[rule.name], f"{rule.name} does not fire alone: {rule.explain(before.results)}"

@@ -100,6 +100,8 @@ WRONG = {
     "%z: f64[3] = exp(%w)": "%w is not defined\n  line 2:   %z: f64[3] = exp(%w)\n                             ^",
     "%z: f64[3] = expp(%x)": "unknown primitive 'expp'\n  line 2:   %z: f64[3] = expp(%x)\n                         ^",
     "%z: f65[3] = exp(%x)": "unknown dtype 'f65'\n  line 2:   %z: f65[3] = exp(%x)\n                ^",
+    "%z: f64[] = reduce_sum(%x)": "reduce_sum missing 1 required positional argument: 'axes'\n"
+    "  line 2:   %z: f64[] = reduce_sum(%x)\n            ^",
     "%z: f64[4] = exp(%x)": "exp makes f64[3]\n  line 2:   %z: f64[4] = exp(%x)\n            ^",
     "%z: f64[3] = exp(%x": "expected a value or a literal, found 'return'\n  line 3:   return %x\n            ^",
     "%z: f64[3] = exp(%x, %x)": "exp takes 1 operands, got 2\n  line 2:   %z: f64[3] = exp(%x, %x)\n            ^",

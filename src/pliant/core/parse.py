@@ -198,7 +198,7 @@ class Parser:
             except ParseError:
                 raise
             except (PliantError, TypeError, ValueError) as error:
-                message = error.message if isinstance(error, PliantError) else str(error)
+                message = error.message if isinstance(error, PliantError) else str(error).replace("__init__()", word)
                 raise self.error(message, start) from error
         if types != [v.type for v in values]:
             raise self.error(f"{word} makes {', '.join(str(v.type) for v in values)}", start)
