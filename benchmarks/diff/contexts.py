@@ -37,7 +37,8 @@ def stale_capture() -> Row:
         return (jax.numpy.asarray(weights) * x).sum()
 
     compiled, prep = jax.jit(jax.grad(loss)), diff.prepare_gradient(loss, diff.JAX(), x)
-    compiled(x), prep(x)
+    before = [compiled(x), prep(x)]
+    assert all([np.array_equal(g, weights) for g in before])
     weights[:] = 7.0
     right = ["right" if np.array_equal(g, weights) else "wrong, silently" for g in (compiled(x), prep(x))]
     return Row("captured array changed later: the gradient is", *right)

@@ -64,7 +64,8 @@ def row(name: str, of: Setting, rounds: int) -> Row:
         partial(getattr(diff, of.operator), f, of.system, *start, diff.Constant(of.c), prep=prep),
     ]
     wait = by_hand.waiting(of.system)
-    sides = sides if wait is None else [lambda side=side: wait(side()) for side in sides]
+    if wait is not None:
+        sides = [lambda side=side, wait=wait: wait(side()) for side in sides]
     results = [[np.asarray(leaf, float) for leaf in flatten(side())[0]] for side in sides]
     for others in results[1:]:
         for x, y in zip(results[0], others, strict=True):

@@ -80,8 +80,8 @@ def by_copy() -> Callable[[], Any]:
 
 def by_numpy() -> Callable[[], Any]:
     """The same code, run by NumPy."""
-    state = [tree(x) for x in (1.0, 0.1, 0.1, 0.5)]
-    return lambda: update(*state, np.float32(0.5), np.float32(0.5))
+    w, m, v, g = (tree(x) for x in (1.0, 0.1, 0.1, 0.5))
+    return lambda: update(w, m, v, g, np.float32(0.5), np.float32(0.5))
 
 
 def measured() -> dict[str, float]:

@@ -75,7 +75,7 @@ def jacobi_by_hand(a: Any, b: Any) -> None:
 
 def accumulate_by_hand(g: Any, y: Any, x: Any) -> None:
     """BLAS is column-major: the transpose of g, in its memory."""
-    blas.dgemm(1.0, x.T, y.T, 1.0, g.T, 0, 1, overwrite_c=1)
+    blas.dgemm(1.0, x.T, y.T, 1.0, g.T, 0, 1, overwrite_c=1)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def sine_by_hand(x: Any, out: Any) -> None:
