@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -253,3 +254,14 @@ def _result_or_text(f: Callable[..., Any], x: Any) -> Any:
         return f(x)
     except AssertionError as error:
         return str(error)
+
+
+def test_functions_of_one_text_in_two_files_are_told_apart_in_messages(tmp_path: Path) -> None:
+    text = "def f(x):\n    return x + x[:2]\n"
+    for name in ("one.py", "two.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        names: dict[str, Any] = {"__name__": name.removesuffix(".py")}
+        exec(compile(text, str(path), "exec"), names)
+        with pytest.raises(pliant.PliantError, match=f"--> {name}:2, in f: here"):
+            pliant.jit(names["f"])(X)

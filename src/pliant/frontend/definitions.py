@@ -7,12 +7,30 @@ import dis
 import linecache
 import sys
 import types
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Place: TypeAlias = tuple[int, str]
 Stored: TypeAlias = tuple[types.CodeType, str, int]  # code, a name, and the offset of what binds it
+
+
+def kept_by_code(f: Callable[Concatenate[types.CodeType, P], T]) -> Callable[Concatenate[types.CodeType, P], T]:
+    """A function of code that remembers what it returned. Codes of the same text are equal, whichever files they are
+    of: what is made of one has its file in it."""
+
+    @lru_cache(maxsize=4096)
+    def kept(_: str, code: types.CodeType, *args: P.args, **options: P.kwargs) -> T:
+        return f(code, *args, **options)
+
+    @wraps(f)
+    def found(code: types.CodeType, *args: P.args, **options: P.kwargs) -> T:
+        return kept(code.co_filename, code, *args, **options)
+
+    return found
 
 
 def definition_of(code: types.CodeType) -> ast.FunctionDef | ast.Lambda | None:
@@ -107,7 +125,7 @@ def _same(a: types.CodeType, b: types.CodeType) -> bool:
     ) and list(a.co_positions()) == list(b.co_positions())
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code
 def stored_globals(code: types.CodeType) -> tuple[Stored, ...]:
     """The global names that code, or some inside of it, binds or deletes, and where."""
     found = [(c, i) for c in (code, *codes_in(code)) for i in dis.get_instructions(c)]

@@ -16,13 +16,12 @@ import builtins
 import copy
 import re
 import types
-from functools import lru_cache
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control.names import as_nonlocal, bound, own, rebound_globals
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
 from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime, thunk
-from pliant.frontend.definitions import codes_in, definition_of
+from pliant.frontend.definitions import codes_in, definition_of, kept_by_code
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", "evaluated", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
@@ -62,7 +61,7 @@ _INPLACE: Final[dict[type[ast.operator], str]] = {
 _UNARY: Final[dict[type[ast.unaryop], str]] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code
 def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     """The code of a function (called `name` in its module) with its reads going through readers,
     which are free variables of it, as the global names are that it binds; None if its source cannot be trusted."""
