@@ -307,6 +307,22 @@ def test_functions_without_source_bind_names_of_the_module() -> None:
     assert (float(pliant.jit(twice_unseen)(2.0)), n) == (10.0, 5)  # type: ignore[name-defined] # noqa: F821
 
 
+def at_each_step_without_source(x: Any) -> Any:
+    for _ in range(30):
+        x = x + bump_unseen()  # type: ignore[name-defined] # noqa: F821
+    return x
+
+
+def under_a_condition_without_source(x: Any) -> Any:
+    return x * bump_unseen() if x > 0 else x  # type: ignore[name-defined] # noqa: F821
+
+
+def test_functions_without_source_bind_names_at_each_step_and_where_they_are_called() -> None:
+    assert (float(pliant.jit(at_each_step_without_source)(0.0)), n) == (465.0, 30)
+    compiled = pliant.jit(under_a_condition_without_source)
+    assert [(float(compiled(x)), n) for x in (-2.0, 2.0, 2.0)] == [(-2.0, 30), (62.0, 31), (64.0, 32)]
+
+
 def test_a_name_that_functions_with_and_without_source_bind_is_refused() -> None:
     with pytest.raises(
         UnsupportedError, match="bump_unseen, which has no source, binds the global name 'n', and so do"

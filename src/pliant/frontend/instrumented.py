@@ -151,6 +151,8 @@ def _watched(made: Any, fn: types.FunctionType, trace: Trace, stored: set[str]) 
                 f"{fn.__name__}, which has no source, binds the global name {name!r}, and so do other functions",
                 hint="keep it in an attribute or item, or define the function in a file",
             ).at(("called here", here()))
+        for name in sorted(stored):
+            note_name(place_of("item", fn.__globals__, name))
         return made(*args, **options)
 
     return run
