@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -14,15 +14,19 @@ from pliant.core.scope import scope
 from pliant.errors import ArgumentError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.control.changing import changed, is_of_change, taken_back_if_refused
+from pliant.frontend.control.stepwise import chosen
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.cond import Cond
 
 Tree: TypeAlias = Any
+T = TypeVar("T")
 
 
 def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Tree:
@@ -46,6 +50,14 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
         ).at(("here", here()))
     if condition.concrete is not None:
         return (then if bool(condition) else otherwise)(*operands)
+    return or_stepwise(
+        lambda: _traced(condition, then, otherwise, operands),
+        lambda: callee(chosen, current())(condition, then, otherwise, operands),
+    )
+
+
+def _traced(condition: TracedArray, then: Callable[..., Any], otherwise: Callable[..., Any], operands: Tree) -> Tree:
+    """`cond` as a branch of the program."""
     state, written, parts, kinds = _agreed((then, otherwise), State.of(operands))
     free, branches = over_same(parts, len(state.values))
     results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
@@ -57,6 +69,18 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     for n, content in zip(written, contents, strict=True):
         state.leaves[n][...] = content
     return out
+
+
+def or_stepwise(traced: Callable[[], T], stepwise: Callable[[], T] | None) -> T:
+    """What is traced of a loop or branch; as it is in Python where the functions change what is outside of them, if
+    that may be."""
+    try:
+        with taken_back_if_refused(current()):
+            return traced()
+    except UnsupportedError as error:
+        if stepwise is None or not is_of_change(error):
+            raise
+    return stepwise()
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Tree:
@@ -93,14 +117,19 @@ def _agreed(
     branches as functions of the state, which return the same kinds: their results, effects, and these leaves."""
     targets: list[Kind | None] | None = None
     written: tuple[int, ...] = ()
-    for _ in range(4):
+    was_filling = False
+    for _ in range(5):
         parts = [
             trace_closed(_branch(f, state, written, targets), *state.templates(), may_draw=True, may_tell=True)
             for f in branches
         ]
         before, state = (state, written), state.with_effects([s for part in parts for s in part.drawn])
         written = _written(state, parts)
-        if (state, written) != before:
+        is_filling = any([part.is_filling for part in parts])
+        if is_filling and was_filling:
+            raise changed("a branch").at(("here", here()))
+        was_filling = is_filling
+        if (state, written) != before or is_filling:
             continue
         first, second = parts
         if first.structure != second.structure or len(first.leaves) != len(second.leaves):
@@ -200,4 +229,4 @@ def copied(tree: Tree) -> Tree:
     return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
 
 
-__all__ = ["cond", "copied", "over_same", "switch"]
+__all__ = ["cond", "copied", "or_stepwise", "over_same", "switch"]

@@ -1,8 +1,9 @@
 """Loops said outright: outside of tracing plain Python on NumPy arrays, inside a program's own `loop` and
 `while_loop`.
 
-What a body reads from enclosing scopes it may read; what it changes it returns. Arrays given to a
-body may be written there, and nobody outside sees it.
+What a body reads from enclosing scopes it may read; what it computes it returns. Arrays given to a
+body may be written there, and nobody outside sees it. Names, attributes and containers from outside that
+it changes are changed at each step: then the loop is traced as a `for` or `while` of Python's is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.branches import copied, over_same
+from pliant.branches import copied, or_stepwise, over_same
 from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.ir import Function, Value, param
@@ -23,13 +24,16 @@ from pliant.errors import ArgumentError, ShapeError
 from pliant.folds import Fold
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.control.changing import changed
+from pliant.frontend.control.stepwise import bounded, counted, repeated, scanned, stacked
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence
-from pliant.frontend.number import Kind
+from pliant.frontend.number import Kind, is_number
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.checkpoints import Policy
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
@@ -72,7 +76,13 @@ def scan(
     if not is_tracing():
         check_policy(save)
         return _plain_scan(f, init, xs, steps, reverse)
-    return _traced_scan(f, init, xs, (steps, reverse), save)
+
+    def stepwise() -> tuple[Tree, Tree]:
+        return _stepwise_scan(f, init, xs, steps, reverse)
+
+    return or_stepwise(
+        lambda: _traced_scan(f, init, xs, (steps, reverse), save), stepwise if steps and save == "store" else None
+    )
 
 
 def _traced_scan(
@@ -115,7 +125,8 @@ def map(f: Callable[[Any], Any], xs: Tree) -> Tree:
     array([1., 4.])
     """
     function_of(f)
-    return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
+    inner = _seen(f)
+    return scan(lambda carry, x: (carry, inner(x)), (), xs)[1]
 
 
 def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
@@ -129,7 +140,8 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     """
     if callable(f):
         function_of(f)
-        return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
+        inner = _seen(f)
+        return scan(lambda carry, x: (inner(carry, x), None), init, xs)[0]
     if not is_of(f, Fold):
         raise ArgumentError(f"reduce: expected a function of two, or one of pliant.folds, got {type(f).__name__}")
     rows, structure = flatten(xs)
@@ -162,11 +174,19 @@ def fori_loop(
         for i in range(int(lo), int(hi)):
             state = body(i, state)
         return state
-    first, last = as_traced(lo), as_traced(hi)
-    most = _most_steps(first, last) if max_steps is None else max_steps
-    if most is not None:
-        return _counted(first, last, body, State.of(init), most, save)
-    return _counting(lo, hi, body, init, save)
+
+    def traced() -> Tree:
+        first, last = as_traced(lo), as_traced(hi)
+        most = _most_steps(first, last) if max_steps is None else max_steps
+        if most is not None:
+            return _counted(first, last, body, State.of(init), most, save)
+        return _counting(lo, hi, body, init, save)
+
+    def stepwise() -> Tree:
+        stop = hi if max_steps is None else np.minimum(hi, lo + max_steps)
+        return callee(counted, current())(lo, stop, body, _own(init))
+
+    return or_stepwise(traced, stepwise if save == "store" else None)
 
 
 def _check_limit(name: str, max_steps: Any) -> None:
@@ -227,7 +247,7 @@ def _counting(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, sav
         note_range(state[0], lo, hi - 1)
         return state[0] + 1, inner(state[0], state[1])
 
-    return while_loop(going, step, (lo, init), save=policy)[1]
+    return _repeated(going, step, (lo, init), policy)[1]
 
 
 def _without_undo(name: str, save: Save) -> Policy:
@@ -268,8 +288,20 @@ def while_loop(
         while (max_steps is None or done < max_steps) and bool(cond(state)):
             state, done = body(state), done + 1
         return state
-    if max_steps is not None:
-        return _bounded(cond, body, init, max_steps, save)
+
+    def traced() -> Tree:
+        return _repeated(cond, body, init, save) if max_steps is None else _bounded(cond, body, init, max_steps, save)
+
+    def stepwise() -> Tree:
+        if max_steps is None:
+            return callee(repeated, current())(cond, body, _own(init))
+        return callee(bounded, current())(cond, body, _own(init), max_steps)
+
+    return or_stepwise(traced, stepwise if save == "store" else None)
+
+
+def _repeated(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, save: Save) -> Tree:
+    """`while_loop` as a loop of the program."""
     inner, policy = traced_step(body), _without_undo("while_loop", save)
 
     def run(state: Tree) -> Any:
@@ -292,7 +324,7 @@ def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree,
     def step(state: Tree) -> Tree:
         return state[0] + 1, inner(state[1])
 
-    return while_loop(going, step, (0, init), save=save)[1]
+    return _repeated(going, step, (0, init), save)[1]
 
 
 def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
@@ -338,6 +370,11 @@ def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = Fal
 # --- parts
 
 
+def _seen(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called inside of one that a trace does not look into."""
+    return callee(f, current()) if is_tracing() else f
+
+
 def _steps(rows: Sequence[Any], length: int | None) -> int:
     """The number of rows; ShapeError if the arrays do not agree."""
     found: set[tuple[int, ...]] = {np.shape(x)[:1] for x in rows}
@@ -380,6 +417,29 @@ def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse
     return state, unflatten(made, stacks)
 
 
+def _own(tree: Tree) -> Tree:
+    """What a loop starts from, with arrays of its own."""
+    state = State.of(tree)
+    return state.rebuild(state.values)
+
+
+def _stepwise_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse: bool) -> tuple[Tree, Tree]:
+    """`scan` as a loop of Python's, traced."""
+    leaves, structure = flatten(_own(xs))
+    inner, kinds = callee(f, current()), list[Any]()
+
+    def step(state: Tree, k: Any) -> tuple[Tree, tuple[Any, ...]]:
+        state, y = _pair(inner(state, unflatten(structure, [x[k] for x in leaves])))
+        ys, made = flatten(y)
+        ys = [as_traced(x) if is_number(x) else x for x in ys]
+        kinds[:] = len(ys), _stackable((ys, made))
+        return state, tuple(ys)
+
+    state, made = callee(scanned, current())(step, _own(init), steps, reverse)
+    count, kept = kinds
+    return state, unflatten(kept, callee(stacked, current())(made, count))
+
+
 def _stackable(ys: tuple[list[Any], Any]) -> Any:
     """The structure of what a step stacks, all of which must be numbers."""
     leaves, structure = ys
@@ -398,7 +458,11 @@ def _condition(test: Callable[[Any], Any], state: State) -> Closed:
             raise ShapeError(f"while_loop: expected one condition, got {made.type}").at(("here", here()))
         return fresh(value_of(made, "bool"))
 
-    return trace_closed(holds, *state.templates())
+    closed = trace_closed(holds, *state.templates())
+    again = trace_closed(holds, *state.templates()) if closed.is_filling else closed
+    if again.is_filling:
+        raise changed(getattr(test, "__name__", "the condition")).at(("here", here()))
+    return again
 
 
 __all__ = ["associative_scan", "fori_loop", "map", "reduce", "scan", "while_loop"]

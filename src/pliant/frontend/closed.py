@@ -57,8 +57,13 @@ class Closed:
     drawn: tuple[Storage, ...] = ()  # states of generators from outside, and what else is an effect
     drawing: Function | None = None  # of the same parameters: what these, and what is written, hold after it
     written: tuple[Written, ...] = ()
-    is_writing: bool = False  # whether it writes to arguments
     given: tuple[tuple[TracedArray, Storage], ...] = ()  # the active leaves, and what stood for their memory
+    is_filling: bool = False  # whether it puts constants to where nothing was outside: see `control.changing`
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether it writes to arguments."""
+        return any([storage.is_touched for _, storage in self.given])
 
     @property
     def telling(self) -> Function:
@@ -161,8 +166,8 @@ def trace_closed(
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if states else None
-    written, is_writing = tuple([Written(leaf) for leaf, _ in touched]), any([s.is_touched for _, s in copies])
-    return Closed(closed, free, tuple(made), tree, failing, drawn, drawing, written, is_writing, tuple(copies))
+    written = tuple([Written(leaf) for leaf, _ in touched])
+    return Closed(closed, free, tuple(made), tree, failing, drawn, drawing, written, tuple(copies), trace.is_filling)
 
 
 def close(
@@ -186,7 +191,7 @@ def _taking_back(trace: Trace) -> Generator[None]:
         yield
     finally:
         top = trace.outermost
-        for place, content in reversed((trace.before or {}).items()):
+        for place, (content, _) in reversed((trace.before or {}).items()):
             is_theirs = place.number in top.cells if place.kind == "name" else place.number not in top.own
             if is_theirs:
                 place.set(content)

@@ -14,8 +14,9 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.control.changing import changed, changing_nothing
 from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.instrumented import instrument
+from pliant.frontend.instrumented import callee
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.signature import containers, flatten, unflatten
@@ -103,11 +104,12 @@ class State:
 
 
 def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, instrumented; UnsupportedError if it writes to an array from outside, but effects."""
+    """`f`, instrumented; UnsupportedError if it writes to an array from outside, but effects, or changes something."""
 
     def step(*args: Any) -> Any:
         trace = current()
-        out = instrument(f, trace)(*args)
+        with changing_nothing(getattr(f, "__name__", "the body"), trace, args):
+            out = callee(f, trace)(*args)
         if any([s.trace is not trace and not s.is_effect for s, *_ in trace.journal]):
             raise UnsupportedError(
                 f"{getattr(f, '__name__', 'the body')} writes to an array from outside",
@@ -152,12 +154,16 @@ def settle(
         return [fresh(v, is_array=True) for v in cast], state.left(), rest_leaves
 
     run.__name__ = getattr(f, "__name__", "body").strip("<>")
+    was_filling = False
     for _ in range(ROUNDS * max(len(state.kinds), 1)):
         closed = trace_closed(run, *state.templates(more), may_draw=True, may_tell=may_raise)
         kinds, rest = found
         before, state = state, replace(state.with_effects(closed.drawn), kinds=tuple(kinds))
-        if state == before:
+        if state == before and not closed.is_filling:
             return state, closed, rest
+        if state == before and was_filling:
+            raise changed(run.__name__).at(("here", here()))
+        was_filling = state == before
     raise DTypeError(
         f"{name}: the state has no types that a step keeps: {', '.join(str(k and k.type) for k in state.kinds)}"
     )

@@ -196,7 +196,8 @@ class Trace:
     stdout: Any = field(default_factory=lambda: sys.stdout)  # before anything was traced
     filters: Any = field(default_factory=lambda: warnings.filters)  # the same of warnings
     is_apart: bool = False  # nothing is left of the function but its results
-    before: dict[Any, Any] | None = None  # what was at places that the function has changed, if it is taken back
+    before: dict[Any, tuple[Any, Any]] | None = None  # what was at places that it has changed, and where that was done
+    is_filling: bool = False  # whether it has put constants to where nothing was; see `control.changing`
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
     readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`

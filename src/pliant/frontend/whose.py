@@ -14,7 +14,12 @@ from typing import Any, Final, cast
 
 _STANDARD: Final = os.path.dirname(os.__file__)
 _STATEFUL: Final[Any] = (random.Random, io.IOBase, bytearray, array.array, collections.ChainMap)
-_FOLLOWED: Final = ("numpy.polynomial.", "pliant.frontend.control.heaps", "pliant.frontend.random.")
+_FOLLOWED: Final = (
+    "numpy.polynomial.",
+    "pliant.frontend.control.heaps",
+    "pliant.frontend.control.stepwise",
+    "pliant.frontend.random.",
+)
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _PLACES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in LIBRARIES)
 

@@ -22,7 +22,7 @@ _VALUES: Final = frozenset((bool, int, float, complex, str, bytes, type(None), r
 def note_left(trace: Trace, place: Place, before: Any) -> None:
     """Note what the trace has left at a place where something else was; or guards on what is there, if that was too."""
     now = place.get()
-    if not (_have_alike(before, now) if place.kind == "whole" else _are_alike(before, now)):
+    if not (have_alike(before, now) if place.kind == "whole" else are_alike(before, now)):
         holder = Name(place) if is_named(place.holder) else place.holder
         trace.lasting[which(holder)] = holder
     elif place.is_whole:
@@ -45,18 +45,18 @@ def _owner_of(place: Place) -> Any:
     return Slot(holder) if is_slot or not hasattr(holder, "__dict__") else holder.__dict__
 
 
-def _have_alike(a: Any, b: Any) -> bool:
+def have_alike(a: Any, b: Any) -> bool:
     """Whether nobody can tell by their elements what a container held from what it holds."""
     if len(a) != len(b):
         return False
     if is_of(a, dict):
-        return all(map(_are_alike, a, b)) and all(map(_are_alike, a.values(), b.values()))
+        return all(map(are_alike, a, b)) and all(map(are_alike, a.values(), b.values()))
     if is_of(a, set):
         return {(x.__class__, x) for x in a} == {(x.__class__, x) for x in b}
-    return all(map(_are_alike, a, b))
+    return all(map(are_alike, a, b))
 
 
-def _are_alike(a: Any, b: Any) -> bool:
+def are_alike(a: Any, b: Any) -> bool:
     """Whether nobody can tell two objects from each other but by which they are: what can be changed is only itself."""
     if a is b:
         return True
@@ -64,5 +64,5 @@ def _are_alike(a: Any, b: Any) -> bool:
     if kind is not b.__class__:
         return False
     if kind is tuple:
-        return len(a) == len(b) and all(map(_are_alike, a, b))
+        return len(a) == len(b) and all(map(are_alike, a, b))
     return kind in _VALUES and repr(a) == repr(b)

@@ -220,7 +220,7 @@ def _note_before(place: Place) -> None:
     trace = thread.trace
     while trace is not None:
         if trace.before is not None and place not in trace.before:
-            trace.before[place] = place.get()
+            trace.before[place] = place.get(), here()
         trace = trace.parent
 
 
