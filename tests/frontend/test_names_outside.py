@@ -252,6 +252,24 @@ def test_a_number_that_has_to_be_known_is_a_static_value() -> None:
         assert isinstance(f(1.0), tuple) == (n > 2)
 
 
+def test_an_array_that_a_name_picks_is_that_array_at_each_call() -> None:
+    arrays = [np.zeros(2), np.ones(2), np.full(2, 2.0)]
+
+    def pick() -> Any:
+        global w
+        w = arrays[count]
+        return arrays[count]
+
+    f = pliant.jit(pick)
+    for n in (0, 1, 2, 0, 1):
+        globals()["count"] = n
+        found = f()
+        assert found is arrays[n]
+        assert w is arrays[n]
+        found += 10.0
+    assert [x[0] for x in arrays] == [20.0, 21.0, 12.0]
+
+
 def test_derivatives_and_batches_take_a_name_back() -> None:
     def loss(x: Any) -> Any:
         global w

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, cast, final
 import numpy as np
 
 from pliant.core.data import frozen, mutable
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
@@ -19,6 +19,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.ornone import OrNone
+from pliant.frontend.control.picked import Picks, roots
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.fresh import Fresh, fresh, without_arrays
@@ -37,6 +38,7 @@ from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, is_static, look
+from pliant.ops.compare import less
 from pliant.ops.shape import permute
 
 Axes: TypeAlias = "tuple[int, ...]"
@@ -225,7 +227,9 @@ class _Returned:
             if kind != "array" and self.is_row(m):
                 return Output(kind, *self.base(m.storage, m.lenses), m.type)
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
-        return self.either(m) if isinstance(cast("Any", m.storage), Either) else self.view(m)
+        if isinstance(cast("Any", m.storage), Either):
+            return self.either(m)
+        return self.picked(m) if _is_picked(m) else self.view(m)
 
     def or_none(self, m: OrNone) -> Output:
         """An array or number, or None, by a condition that is known after the call."""
@@ -279,6 +283,24 @@ class _Returned:
         place = self.result(either.condition)
         sides = tuple([self.output(x) for x in _alternatives(either, m.lenses)])
         return Output("either", place, (), m.type, sides)
+
+    def picked(self, m: TracedArray) -> Output:
+        """One of several arrays, by a number that is known after the call."""
+        picks = Picks()
+        which = picks.which(m)
+        return self.one_of(which, [self.view(x) for x in picks.arrays], m.type)
+
+    def one_of(self, which: Value, sides: Sequence[Output], type: Type, first: int = 0) -> Output:
+        """One of others by its number, of which the first has this one."""
+        if len(sides) == 1:
+            return sides[0]
+        half = len(sides) // 2
+        place = self.result(less(which, const(first + half, "i64")))
+        lower, upper = (
+            self.one_of(which, sides[:half], type, first),
+            self.one_of(which, sides[half:], type, first + half),
+        )
+        return Output("either", place, (), type, (lower, upper))
 
     def view(self, m: TracedArray) -> Output:
         """A view of an array of the caller, or of a result that has several."""
@@ -344,6 +366,13 @@ def _sides(x: TracedArray) -> Iterator[TracedArray]:
             yield from _sides(side)
     else:
         yield x
+        if _is_picked(x):
+            yield from map(TracedArray, roots(storage))
+
+
+def _is_picked(x: TracedArray) -> bool:
+    """Whether an array is a copy of one of several, of which the caller has some."""
+    return bool(x.storage.copy_of) and any([_source(TracedArray(s)) is not None for s in roots(x.storage)])
 
 
 def _alternatives(either: Either, lenses: tuple[Lens, ...]) -> tuple[TracedArray, TracedArray]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import IndexRangeError
 
 STEPS = [0, 1, 2, 6]
 DATA = [([1.0, 2.0], [1.5, 1.5]), ([2.0, 1.0], [1.5, 1.5]), ([2.0, 1.0], [1.5, 0.5]), ([0.0, 1.0], [1.5, 0.5])]
@@ -186,9 +187,23 @@ def rows_in_order(a: Any, b: Any, n: Any) -> Any:
     return rows[0]
 
 
+def parts_in_steps(a: Any, b: Any, n: Any) -> Any:
+    """Each step takes a part of another one."""
+    both, i = [a, b], 0
+    while True:
+        a += 1.0
+        x = both[int(a[0] > b[0])][1:]
+        i += 1
+        if i > n:
+            break
+    b[:] = 9.0
+    return x
+
+
 PROGRAMS = [
     written, of_tuples, of_views, of_rows, of_an_object, of_a_dict, written_by_a_loop, picked_in_branches,
     picked_in_steps, of_what_steps_make, read_in_the_next_step, collected, in_order, exchanged, by_places, a_tuple, rows_in_order,
+    parts_in_steps,
 ]  # fmt: skip
 
 
@@ -208,6 +223,50 @@ def test_writes_to_an_array_are_seen_in_what_was_picked(program: Any, n: int) ->
     compiled = pliant.jit(program)
     for a, b in DATA:
         assert_same(compiled(np.array(a), np.array(b), n), program(np.array(a), np.array(b), n))
+
+
+def which(result: Any, a: Any, b: Any) -> Any:
+    """Of each array that is returned, whether it is one of the arguments, or lies in the memory of one."""
+    if type(result) in (list, tuple):
+        return [which(x, a, b) for x in result]
+    return [(result is x, np.shares_memory(result, x)) for x in (a, b)] if isinstance(result, np.ndarray) else None
+
+
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p is not parts_in_steps], ids=lambda f: f.__name__)
+def test_what_was_picked_of_the_caller_s_arrays_is_returned_as_that(program: Any) -> None:
+    compiled = pliant.jit(program)
+    for a, b in DATA:
+        mine, theirs = (np.array(a), np.array(b)), (np.array(a), np.array(b))
+        assert which(compiled(*mine, 2), *mine) == which(program(*theirs, 2), *theirs)
+
+
+@pytest.mark.parametrize("k", [0, 2, -1])
+def test_what_is_picked_by_an_argument_is_returned_and_left_as_it_is(k: int) -> None:
+    def taken(held: Any, places: Any, k: Any) -> Any:
+        held["last"] = places[k]
+        made = held["last"] * 2
+        return places[k], places[k][1:], [places[0], places[1], made][k], made
+
+    taken, held, arrays = pliant.jit(taken), {}, [np.full(3, float(n)) for n in range(3)]
+    one, part, other, made = taken(held, arrays, k)
+    assert one is arrays[k]
+    assert held["last"] is arrays[k]
+    assert other is [arrays[0], arrays[1], made][k]
+    part[0] = 5.0
+    assert list(arrays[k]) == [float(k % 3), 5.0, float(k % 3)]
+
+
+def test_a_row_that_is_picked_is_a_view() -> None:
+    row = pliant.jit(lambda m, k: [*m][k])
+    m = np.zeros((4, 2))
+    for k in (1, -1):
+        row(m, k)[:] += k
+    assert m.tolist() == [[0, 0], [1, 1], [0, 0], [-1, -1]]
+
+
+def test_a_place_that_is_none_is_an_error_where_nothing_but_the_array_is_returned() -> None:
+    with pytest.raises(IndexRangeError, match="index 7 is out of range for axis 0 of extent 2"):
+        pliant.jit(lambda a, b, k: [a, b][k])(np.zeros(2), np.ones(2), 7)
 
 
 @pytest.mark.parametrize(("a", "expected"), [([1.0, 2.0], [2.0, 4.0]), ([2.0, 1.0], [0.0, 0.0])])

@@ -42,6 +42,7 @@ from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.strides import order_of
 from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
+from pliant.frontend.view import Lens
 from pliant.ops.compare import maximum
 
 
@@ -349,17 +350,21 @@ class Exit:
         shared = self.grown.bound(array, None if n is None else lambda results: results[n])
         if shared is not None:
             return shared
+        if storage.copy_of and lenses:
+            return self.seen(self.leaf(TracedArray(storage), None, None), lenses)
         if self.users[id(storage)] == 1 or is_copied(storage):
             number, own = self.slot(array.value) if n is None else n, kind_of(array)
             made = partial(_array, number, own, writeable=not is_copied(storage))
             return self.handed.recipe(array, self.picked(storage, made))
         number = self.slot(storage.value)
-        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))
-        return self.handed.recipe(
-            array,
-            lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown)),
-        )
+        made = self.seen(lambda results: TracedArray(self.store(number, results, order)), lenses)
+        return self.handed.recipe(array, made)
+
+    def seen(self, whole: Recipe, lenses: tuple[Lens, ...]) -> Recipe:
+        """How to make a view of an allocation that a step has made."""
+        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
+        return lambda results: TracedArray(whole(results).storage, tuple([lens(results) for lens in shown]))
 
     def known_or_word(self, x: Any) -> Recipe:
         """How to make an object that is no number: one of some words by its number, any other as it is."""
@@ -393,18 +398,16 @@ class Exit:
 
     def view(self, x: TracedArray) -> Recipe:
         """A view of an allocation from outside, or of one of two."""
-        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in x.lenses]
         storage: Any = x.storage
         if not isinstance(storage, Either) or not self.region.owns(storage):
-            return lambda results: TracedArray(cast("Storage", storage), tuple([lens(results) for lens in shown]))
+            return self.seen(lambda _: TracedArray(cast("Storage", storage)), x.lenses)
         one, other = (self.leaf(part, None, None) for part in (storage.one, storage.other))
         c = self.slot(storage.condition)
 
         def made(results: Values) -> TracedArray:
-            base = Either(current(), results[c], one(results), other(results))
-            return TracedArray(cast("Storage", base), tuple([lens(results) for lens in shown]))
+            return TracedArray(cast("Storage", Either(current(), results[c], one(results), other(results))))
 
-        return made
+        return self.seen(made, x.lenses)
 
     def known(self, x: TracedArray) -> Any:
         """A number of Python's after the last step, if it is known."""

@@ -12,11 +12,13 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any, Final, TypeAlias, cast, final
 
+import numpy as np
+
 from pliant.core.data import frozen
 from pliant.core.ir import Value, Values, const
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.either import possible
+from pliant.frontend.control.either import Either, is_twin, possible
 from pliant.frontend.control.moved import moved
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
@@ -43,15 +45,27 @@ class Original:
     condition: Value
     place: Value
     n: int | None
+    is_last: bool = False  # whether the allocation is a copy of this, if of none of those before it
+
+    @property
+    def holds(self) -> Value:
+        """Whether the allocation is a copy of it."""
+        return (
+            self.condition if self.n is None else logical_and(self.condition, equal(self.place, const(self.n, "i64")))
+        )
+
+    @property
+    def array(self) -> TracedArray | None:
+        """What the allocation is a copy of then; None if nobody knows it any more."""
+        storage = self.find()
+        array = None if storage is None else TracedArray(storage, self.lenses)
+        return array if array is None or self.n is not None else array[with_kind(self.place, PLACE)]
 
     def written_to(self, copy: Storage) -> None:
         """Write what it holds to the copy."""
-        array, before, holds = TracedArray(cast("Storage", self.find()), self.lenses), copy.value, self.condition
-        if self.n is None:
-            array = array[with_kind(self.place, PLACE)]
-        else:
-            holds = logical_and(holds, equal(self.place, const(self.n, "i64")))
-        copy.hold(select(broadcast(holds, before.shape, ()), value_of(array, before.type.dtype), before))
+        before = copy.value
+        content = value_of(cast("TracedArray", self.array), before.type.dtype)
+        copy.hold(select(broadcast(self.holds, before.shape, ()), content, before))
 
 
 @final
@@ -89,11 +103,12 @@ class Copies:
 
 def note_picked(copy: Storage, parts: Sequence[Any], key: TracedArray) -> None:
     """Remember that an allocation is a copy of one of some arrays, by a number."""
-    place, rows = value_of(key % len(parts), "i64"), rows_of(parts)
-    for n, part in enumerate(map(as_traced, parts) if rows is None else (rows,)):
-        for way in possible(part):
-            x, number = way.array, n if rows is None else None
-            _remember(copy, Original(_found(x.storage), x.lenses, way.condition, place, number))
+    place, rows = value_of(as_traced(np.arange(len(parts)))[key], "i64"), rows_of(parts)  # which is an error if none is
+    among = map(as_traced, parts) if rows is None else (rows,)
+    ways = [(None if rows is not None else n, way) for n, part in enumerate(among) for way in possible(part)]
+    for n, way in ways:
+        x, is_last = way.array, way is ways[-1][1]
+        _remember(copy, Original(_found(x.storage), x.lenses, way.condition, place, n, is_last))
 
 
 def outside(
@@ -112,7 +127,8 @@ def outside(
 
         def remember(new: Storage) -> None:
             for o in found:
-                _remember(new, o if holds is None else replace(o, condition=logical_and(o.condition, holds())))
+                is_run = o.condition if holds is None else logical_and(o.condition, holds())
+                _remember(new, replace(o, condition=is_run, is_last=False))
 
         return remember
 
@@ -132,6 +148,52 @@ def roots(copy: Storage) -> list[Storage]:
         found |= dict.fromkeys(more)
         todo += more
     return [*found]
+
+
+@final
+class Picks:
+    """Which arrays others may be by what is picked, down to what somebody has made, or of which nobody knows what it is
+    a copy of: each once, and the number of the one that it is."""
+
+    def __init__(self) -> None:
+        self.arrays: list[TracedArray] = []
+        self.places: dict[Storage, list[int]] = {}  # of the views of one allocation
+        self.known: dict[Storage, Value] = {}  # of copies
+
+    def which(self, x: TracedArray) -> Value:
+        """The number of the array that this one is."""
+        storage: Any = x.storage
+        if isinstance(storage, Either):
+            one, other = [TracedArray(side.storage, (*side.lenses, *x.lenses)) for side in (storage.one, storage.other)]
+            return select(storage.condition, self.which(one), self.which(other))
+        if not storage.copy_of:
+            return self.number(x)
+        if x.lenses:
+            return self.original(x)
+        if storage not in self.known:
+            self.known[storage] = self.original(x)
+        return self.known[storage]
+
+    def original(self, x: TracedArray) -> Value:
+        """The number of the array that a copy, or a view of one, is."""
+        found: tuple[Original, ...] = x.storage.copy_of
+        arrays = [o.array for o in found]
+        numbers = [
+            self.number(x) if a is None else self.which(TracedArray(a.storage, (*a.lenses, *x.lenses))) for a in arrays
+        ]
+        which = numbers[-1] if found[-1].is_last else self.number(x)
+        for o, number in reversed([*zip(found, numbers, strict=True)][: -1 if found[-1].is_last else None]):
+            which = select(o.holds, number, which)
+        return which
+
+    def number(self, x: TracedArray) -> Value:
+        """The number of an array as it is."""
+        places = self.places.setdefault(x.storage, [])
+        n = next((n for n in places if is_twin(self.arrays[n], x)), len(self.arrays))
+        if n == len(self.arrays):
+            self.arrays.append(x)
+            places.append(n)
+        return const(n, "i64")
 
 
 def _found(storage: Storage) -> Callable[[], Storage | None]:
