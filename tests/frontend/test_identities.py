@@ -233,3 +233,36 @@ def test_what_is_not_squeezed_is_the_array_itself() -> None:
         return *same, y.squeeze() is y
 
     assert pliant.jit(f)(X, X[None]) == f(X, X[None])
+
+
+W = np.zeros(3)
+BEST, OTHER, PART = W, np.zeros(3), W[:]
+
+
+def asked(x: Any, y: Any) -> Any:
+    """Between names from outside, arguments, and both."""
+    z = W
+    return W is BEST, W is OTHER, W is PART, z is BEST, x is W, x is BEST, x is OTHER, y is PART, x is y, z[:] is W
+
+
+def asked_after_writes(x: Any, y: Any) -> Any:
+    """The same, of arrays that overlap what is written."""
+    x[0] += 1.0
+    W[1] += 1.0
+    return asked(x, y)
+
+
+@pytest.mark.parametrize("f", [asked, asked_after_writes], ids=lambda f: f.__name__)
+def test_arrays_from_outside_are_the_arguments_that_they_are(f: Any) -> None:
+    compiled = pliant.jit(f)
+    arrays = [W, OTHER, PART, np.zeros(3)]
+    for x in arrays:
+        for y in arrays:
+            assert compiled(x, y) == f(x, y)
+
+
+def test_a_branch_is_that_of_the_array_that_an_argument_is() -> None:
+    f = pliant.jit(lambda x: x * 2 if x is W else x)
+    assert f(OTHER) is OTHER
+    assert f(W) is not W
+    assert f(OTHER) is OTHER

@@ -20,7 +20,7 @@ from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError
 from pliant.frontend.memory import address_of
-from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReshapeLens, SliceLens, read_only
+from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReshapeLens, SliceLens, WholeLens, read_only
 from pliant.ops.index import scatter_set
 from pliant.ops.strided import is_injective as injective
 from pliant.ops.strided import places_of, strided
@@ -103,10 +103,11 @@ class Group:
         return end == self.size
 
     def lenses(self) -> list[tuple[Lens, ...]]:
-        """How each member looks at the storage."""
+        """How each member looks at the storage: no two by the same lenses, as they are two arrays."""
         frame = self.frame
         frames = [*([frame[1]] if frame and len(frame[1]) > 1 else []), (self.size,)]
-        return [_lenses(m, frames, self.type) for m in self.members]
+        made = [_lenses(m, frames, self.type) for m in self.members]
+        return [lenses or ((WholeLens(),) if () in made[:n] else ()) for n, lenses in enumerate(made)]
 
     def flat(self, arrays: Sequence[Any]) -> Any:
         """The storage's elements as an array of one axis that shares the members' memory."""

@@ -66,7 +66,7 @@ class Program:
     taken_back: tuple[Any, ...] = ()  # places outside that its derivatives and batches set, and take back
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
     left: tuple[tuple[Any, Any], ...] = ()  # places that its trace has set, with what was there, if it may raise
-    identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two leaves are one array, if that was asked
+    identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two places have one array, if that was asked
     locked: tuple[Any, ...] = ()  # what it does not write as it is read-only, and the error was caught
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones
 
@@ -124,7 +124,8 @@ class Program:
             return False
         if self.watched and groups_of([*leaves, *self.met], self.watched) != self.groups:
             return False
-        if any([(leaves[i] is leaves[j]) is not are_one for (i, j), are_one in self.identities]):
+        arrays = [*leaves, *self.met] if self.identities else ()
+        if any([(arrays[i] is arrays[j]) is not are_one for (i, j), are_one in self.identities]):
             return False
         return self.decided is None or self.decided.holds(self.arguments(leaves))
 

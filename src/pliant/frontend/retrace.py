@@ -146,6 +146,7 @@ def _trace_once(
         trace.ends = ends = Ends(given, leaves)
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
+        trace.leaves = given
         held = Before(containers(whole, ends.closed), ends)
         objects = [x for x in given if id(x) not in ends.closed]
         deciding = needs.deciding if needs.wanted else None

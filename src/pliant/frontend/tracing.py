@@ -215,6 +215,7 @@ class Trace:
     fronts: dict[int, Any] = field(default_factory=dict[int, Any])  # of cells from outside those that stand for them
     rebound: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])  # cells of global names
     arguments: Sequence[Any] = ()  # the leaves of the arguments, as they were given
+    leaves: Sequence[Any] = ()  # what the function gets for them
     identities: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])  # which are one
     locked: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what was to be written and is read-only
     lasting: dict[Any, Any] = field(default_factory=dict[Any, Any])  # in which each call leaves something else

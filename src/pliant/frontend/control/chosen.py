@@ -14,6 +14,7 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import is_same, refused_same, scopes_of
@@ -139,16 +140,37 @@ def _is_row(row: Any, other: Any) -> Any:
 
 
 def _are_one_array(x: TracedArray, y: TracedArray) -> bool:
-    """Whether two arguments are one array, which the program is made for from now on; an error if nobody can say."""
+    """Whether two arrays of the caller, arguments or from outside, are one, for which the program is made from now on;
+    an error if nobody can say."""
     are_chosen = any([isinstance(cast("Any", a.storage), Either) for a in (x, y)])
     are_copied = may_stand_for(x, y) or may_stand_for(y, x)
     if are_copied or (are_chosen and any([is_twin(a, b) for a in arrays(x) for b in arrays(y)])):
         raise refused_same("array")
     top = current().outermost
-    i, j = x.storage.index, y.storage.index
-    if i is None or j is None or not all([any([a is g for g in top.given]) for a in (x, y)]):
+    i, j = _place_of(x), _place_of(y)
+    if i is None or j is None:
         return False
-    return top.identities.setdefault((i, j), top.arguments[i] is top.arguments[j])
+    theirs = [*top.arguments, *top.met.values()]
+    are_one = theirs[i] is theirs[j]
+    if min(i, j) < len(top.arguments):
+        top.identities[i, j] = are_one
+    return are_one
+
+
+def _place_of(x: TracedArray) -> int | None:
+    """The number of the caller's array that an array is: those from outside follow the arguments."""
+    top, source = current().outermost, x.storage.source
+    if (given := next((n for n, g in enumerate(top.leaves) if g is x), None)) is not None:
+        return given
+    if isinstance(source, Shared):
+        found = [n for n in top.met if n in top.shared and _is_member(x, *top.shared[n])]
+    else:
+        found = [n for n in (id(source),) if n in top.met and not x.lenses]
+    return len(top.arguments) + [*top.met].index(found[0]) if found else None
+
+
+def _is_member(x: TracedArray, storage: Any, lenses: tuple[Any, ...]) -> bool:
+    return x.storage is storage and x.lenses is lenses
 
 
 def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
