@@ -266,3 +266,22 @@ def test_a_branch_is_that_of_the_array_that_an_argument_is() -> None:
     assert f(OTHER) is OTHER
     assert f(W) is not W
     assert f(OTHER) is OTHER
+
+
+def views_left(d: Any, x: Any) -> Any:
+    """Views that are left in two places, of an argument and of what is made."""
+    d["kept"], z = d["old"], x * 2
+    d["a"], d["z"], d["c"] = x[::-1], z, z[1:]
+    d["b"], d["d"], d["e"] = d["a"], d["c"], z[1:]
+    return d["d"]
+
+
+def test_a_view_that_is_left_in_two_places_is_one_object() -> None:
+    def run(f: Any) -> Any:
+        d = {"old": np.zeros(2)}
+        held = [f(d, X), *d.values()]
+        return [[(a is b, np.shares_memory(a, b)) for a in held] for b in held]
+
+    compiled = pliant.jit(views_left)
+    for _ in range(3):
+        assert run(compiled) == run(views_left)

@@ -114,6 +114,14 @@ def by_others(x: Any) -> Any:
     return before, read()
 
 
+def a_view_to_both(x: Any) -> Any:
+    global w, v
+    w = x[::-1]
+    v = w
+    assert v is w
+    return x * 2
+
+
 def as_many_times(x: Any) -> Any:
     global count, w
     count = count + (x > 0).sum()
@@ -123,7 +131,7 @@ def as_many_times(x: Any) -> Any:
 
 PROGRAMS = [
     by_a_number, to_each_other, written_after, under_a_condition, in_a_loop, the_argument, to_none, as_long_as_the_calls,
-    by_others, as_many_times,
+    by_others, as_many_times, a_view_to_both,
 ]  # fmt: skip
 
 
@@ -135,7 +143,7 @@ def run(f: Callable[..., Any]) -> Any:
         x = sign * X
         y = f(x)
         shared = [[np.shares_memory(a, b) for a in (w, v) if isinstance(a, np.ndarray)] for b in (x, w, v) if isinstance(b, np.ndarray)]  # fmt: skip
-        made.append((copy.deepcopy(y), x, state(), shared))
+        made.append((copy.deepcopy(y), x, state(), shared, w is v))
     return made
 
 

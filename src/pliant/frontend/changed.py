@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, final
 
 from pliant.core.data import frozen
@@ -65,7 +66,8 @@ class After:
 
     def changed(self, outputs: Sequence[Output]) -> Changed | None:
         """How to make the new leaves, if containers hold others than before."""
-        rest = iter(outputs)
+        new = [n for n, place in enumerate(self.places) if place is None]
+        rest = iter([replace(o, place=new[o.place]) if o.kind == "again" else o for o in outputs])
         made = tuple(next(rest) if place is None else Output("leaf", place) for place in self.places)
         return None if self.is_same else Changed(made, *self.rest)
 

@@ -52,11 +52,11 @@ class Output:
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "same" for the view that the returned leaf `place` is; "leaf" for
-    an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
-    arguments afterwards; "static" for what is no number; "fresh" for a copy of it, of those that are made
-    together; "spread" for the first elements of a list, `place` being what they are, of which the alternatives are the
-    parts, one array for each.
+    first if the result `place` is true; "same" for the view that the returned leaf `place` is, "again" for
+    the one that leaf `place` of those that are left is; "leaf" for an argument as it is; "container" for the
+    container of that number, "kept" for one of those that are in the arguments afterwards; "static" for what
+    is no number; "fresh" for a copy of it, of those that are made together; "spread" for the first elements
+    of a list, `place` being what they are, of which the alternatives are the parts, one array for each.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -78,7 +78,7 @@ class Output:
     @property
     def is_view(self) -> bool:
         """Whether it may be a view of the caller's memory."""
-        return self.kind in ("source", "either", "same")
+        return self.kind in ("source", "either", "same", "again")
 
     @property
     def is_result(self) -> bool:
@@ -143,6 +143,8 @@ def made_of(
         before = made if returned is None else returned
         if o.kind == "fresh":
             made.append(new[o.place[1]])
+        elif o.kind == "again":
+            made.append(made[o.place])
         else:
             made.append(before[o.place] if o.kind == "same" else o.made(leaves, met, results))
     return made
@@ -170,14 +172,17 @@ def outputs_of(
     made = _Returned(uses, known, fresh(leaves, current()), are_results)
     outputs = list[Output]()
     first: dict[int, int] = {}
+    count = len(returned)
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
-        is_same = place < min(n, len(returned)) and outputs[place].lenses  # else it is one object anyway
-        if type(m) is Front and n < len(returned):
+        is_same = place < n and outputs[place].lenses  # else it is one object anyway
+        if type(m) is Front and n < count:
             outputs.append(made.spread(m))
+        elif is_same:
+            which = ("same", place) if place < count else ("again", place - count)
+            outputs.append(Output(*which, (), outputs[place].type))
         else:
-            outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
-    count = len(returned)
+            outputs.append(made.output(m))
     return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
 
 
