@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import DTypeError
 from tests.frontend.numpy_harness import compare
 
 
@@ -228,3 +230,20 @@ def test_derivatives_and_batches_keep_what_a_mask_leaves_out() -> None:
     np.testing.assert_allclose(pliant.grad(f)(x, y), 4 * x**3 * (x > 1), rtol=1e-6)
     xs, ys = np.stack([x, -x, x[::-1]]), np.stack([y, 2 * y, 3 * y])
     np.testing.assert_array_equal(pliant.vmap(f)(xs, ys), [f(*pair) for pair in zip(xs, ys, strict=True)])
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.less, np.minimum, np.divmod])
+def test_numbers_of_pythons_are_cast_as_numpy_casts_them(ufunc: np.ufunc) -> None:
+    for of, v, casting in product(["i4", "f4", "?"], [1, 1.5, 1j], ["no", "equiv", "safe"]):
+        options: Any = {"casting": casting}
+        compare(lambda x, v=v, options=options: ufunc(x, v, **options), np.ones(2, of))
+
+
+def test_a_rule_of_casting_that_refuses_is_named() -> None:
+    with pytest.raises(DTypeError, match=r"np.add is not defined for i32\[2\] and i64\[\] with casting rule 'equiv'"):
+        pliant.jit(lambda x: np.add(x, 1, casting="equiv"))(np.ones(2, "i4"))
+
+
+def test_a_rule_of_casting_is_followed_by_what_is_known_while_tracing() -> None:
+    with pytest.raises(TypeError, match="under the casting rule 'equiv'"):
+        pliant.jit(lambda: np.add(np.ones(2, "f4"), 1, casting="equiv"))()

@@ -302,6 +302,10 @@ def loop_dtypes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """IR dtypes that a ufunc computes with, and returns, for operand dtypes or Python types."""
     given = (*operands, *(None,) * ufunc.nout)
+    if casting == "equiv" and any(isinstance(o, type) for o in operands):
+        if ufunc.signature is None:  # resolve_dtypes crashes for Python's numbers and this rule: a call says what holds
+            ufunc(*[o(1) if isinstance(o, type) else np.empty(0, o) for o in operands], dtype=out, casting=casting)
+        casting = "no"
     if out is None:
         found = ufunc.resolve_dtypes(given, casting=casting)
     else:

@@ -206,7 +206,9 @@ def _loop(
         return loop_dtypes(ufunc, operands, dtype, casting)
     except TypeError:
         types = " and ".join(str(x.type) for x in xs)
-        how = "" if dtype is None else f" with dtype={np.dtype(dtype)} and casting rule {casting!r}"
+        chosen = [] if dtype is None else [f"dtype={np.dtype(dtype)}"]
+        chosen += [f"casting rule {casting!r}"] if chosen or casting != "same_kind" else []
+        how = f" with {' and '.join(chosen)}" if chosen else ""
         raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}{how}").at(
             ("here", here()), *((str(x.type), x.value.origin) for x in xs)
         ) from None
@@ -222,7 +224,7 @@ def _operand(sample: Any) -> Any:
 def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any, casting: Any) -> Any:
     """Operands known while tracing: NumPy itself computes the result."""
     plain = [weak_kind(x)(x.concrete[()]) if x.is_weak else (x.concrete[()] if x.is_scalar else x.concrete) for x in xs]
-    made = ufunc(*plain, dtype=dtype, casting=casting) if dtype is not None else ufunc(*plain)
+    made = ufunc(*plain, dtype=dtype, casting=casting)
     wrapped = tuple(fresh_concrete(m) for m in as_tuple(made))
     return wrapped if isinstance(made, tuple) else wrapped[0]
 
