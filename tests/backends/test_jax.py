@@ -44,6 +44,32 @@ def test_programs_do_what_the_reference_does(name: str):
     agree(fn, arguments(fn))
 
 
+def test_sums_of_bools_at_places_are_ors():
+    def f(x: Any, u: Any, i: Any) -> Any:
+        y = x.copy()
+        y[::2] += u
+        np.add.at(x, i, u)
+        return x, y
+
+    given = [np.array([True, False, False, True]), np.array([True, True]), np.array([1, 1])]
+    want = f(given[0].copy(), *given[1:])
+    for backend in ("llvm", "torch", "jax"):
+        if backend == "torch":
+            pytest.importorskip("torch")
+        got = pliant.jit(f, backend=backend)(given[0].copy(), *given[1:])
+        for x, y in zip(got, want, strict=True):
+            np.testing.assert_array_equal(x, y, strict=True)
+
+
+def test_a_gradient_of_parts_runs():
+    def f(x: Any) -> Any:
+        a, b = np.exp(x)
+        return a**2 - b
+
+    x = np.array([0.5, 0.25])
+    np.testing.assert_allclose(pliant.jit(pliant.grad(f), backend="jax")(x), pliant.grad(f)(x), rtol=1e-12)
+
+
 def test_whole_numbers_over_zero_are_zero():
     def f(x: Any, y: Any) -> Any:
         return x // y, x % y, np.fmod(x, y)

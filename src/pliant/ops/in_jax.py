@@ -27,6 +27,11 @@ def jax_module(name: str = "") -> Any:
     return import_module(f"jax.{name}" if name else "jax")
 
 
+def adding(x: Any) -> str:
+    """The method of an array's `at` that adds to elements; the sum of bools is their `or`, and JAX has none."""
+    return "max" if x.dtype == bool else "add"
+
+
 # --- branches and loops
 
 

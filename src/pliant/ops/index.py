@@ -18,6 +18,7 @@ from pliant.errors import DTypeError, ShapeError, out_of_range
 from pliant.ops.base import Linear, Safe, can_be_read
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
+from pliant.ops.in_jax import adding
 from pliant.ops.select import Find, is_true, select
 from pliant.ops.shape import Permute, broadcast, iota, lift, move_axis, permute, reshape, slice_axis
 
@@ -321,7 +322,7 @@ class ScatterAdd(LinearScatter):
         return y
 
     def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
-        return self.written_in_jax("add", jnp, x, *rest)
+        return self.written_in_jax(adding(x), jnp, x, *rest)
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest

@@ -16,6 +16,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.compare import not_zero_of_written
 from pliant.ops.elementwise import Add, Sub, neg
+from pliant.ops.in_jax import adding
 from pliant.ops.select import Find, is_zero
 from pliant.ops.shape import SHORT_ROW, Broadcast, Permute, Slice, broadcast, concatenate, lift, permute
 from pliant.rewrite.rule import rewrite
@@ -110,7 +111,7 @@ class AddSlice(Window):
         return y
 
     def jax(self, jnp: Namespace, x: Any, u: Any) -> Any:
-        return x.at[self.window(u.shape).slices()].add(u)
+        return getattr(x.at[self.window(u.shape).slices()], adding(x))(u)
 
     def torch(self, torch: Namespace, x: Any, u: Any) -> Any:
         return _torch_put(torch, self.window(u.shape), x, u, accumulate=True)
