@@ -329,6 +329,16 @@ def test_associative_scans_combine_the_rows_so_far(n: int, reverse: bool) -> Non
     np.testing.assert_allclose(same(f, matrices), np.stack(wanted[:: -1 if reverse else 1]))
 
 
+def test_associative_scans_keep_the_shapes_of_rows() -> None:
+    for run in (pliant.associative_scan, lambda f, x: pliant.jit(lambda x: pliant.associative_scan(f, x))(x)):
+        with pytest.raises(ShapeError, match=r"stacks of rows enter as f64\[2\] but leave as f64\[1\]"):
+            run(lambda a, b: a[:1], np.ones(5))
+        with pytest.raises(ShapeError, match=r"stacks of rows enter as f64\[2, 3\] but leave as f64\[\]"):
+            run(lambda a, b: np.sum(a + b), np.ones((4, 3)))
+        with pytest.raises(ArgumentError, match=r"rows enter as \* but leave as \(\*, \*\)"):
+            run(lambda a, b: (a, b), np.ones(5))
+
+
 LAWS = {
     "scan": lambda x: np.sum(pliant.scan(lambda c, r: (np.sin(c) + r, c * r), np.ones(3), x)[1]),
     "fori_loop": lambda x: np.sum(pliant.fori_loop(1, 4, lambda i, c: c * np.cos(x[i]) + x[i - 1], x[0])),

@@ -30,10 +30,10 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence
 from pliant.frontend.number import Kind, is_number
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
-from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.tracing import current, is_tracing, type_of
 from pliant.ops.checkpoints import Policy
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
@@ -330,7 +330,7 @@ def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree,
 def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
     """Running combinations `x0, f(x0, x1), f(f(x0, x1), x2), …` of the rows of xs, f being associative.
 
-    f takes and returns stacks of rows, and is called O(log n) times.
+    f takes and returns stacks of rows, and is called O(log n) times. ShapeError if it changes their shapes.
 
     >>> import numpy as np, pliant
     >>> pliant.associative_scan(np.multiply, np.array([1.0, 2.0, 3.0, 4.0]))
@@ -344,7 +344,9 @@ def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = Fal
     def combined(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
         if reverse:
             a, b = b, a
-        return flatten(f(unflatten(structure, list(a)), unflatten(structure, list(b))))[0]
+        made, returned = flatten(f(unflatten(structure, list(a)), unflatten(structure, list(b))))
+        _check_rows(a, structure, made, returned)
+        return made
 
     def running(rows: list[Any], count: int) -> list[Any]:
         if count < 2:
@@ -373,6 +375,21 @@ def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = Fal
 def _seen(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called inside of one that a trace does not look into."""
     return callee(f, current()) if is_tracing() else f
+
+
+def _check_rows(given: Sequence[Any], structure: Any, made: Sequence[Any], returned: Any) -> None:
+    """Refuse what an associative function makes of stacks of rows if it is not as many, of the same shapes."""
+    if returned != structure:
+        message = f"associative_scan: rows enter as {containers(structure)} but leave as {containers(returned)}"
+        raise ArgumentError(message, hint="return the containers that come; * is an array").at(("here", here()))
+    for x, y in zip(given, made, strict=True):
+        if np.shape(x) != np.shape(y):
+            message = f"associative_scan: stacks of rows enter as {_type(x)} but leave as {_type(y)}"
+            raise ShapeError(message, hint="combine rows one by one: the first axis numbers them").at(("here", here()))
+
+
+def _type(x: Any) -> Type:
+    return x.type if type(x) is TracedArray else type_of(np.asarray(x))
 
 
 def _steps(rows: Sequence[Any], length: int | None) -> int:
