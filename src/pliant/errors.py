@@ -202,6 +202,8 @@ FAILURES: Final[Mapping[str, tuple[tuple[type[PliantError], str, str], ...]]] = 
     "finite_range": ((DomainError, "the range of the bins is not finite", "give range=(low, high)"),),
     "range": ((DomainError, "max must be larger than min in range parameter.", ""),),
     "quantiles": ((DomainError, "{0}s must be in the range [0, {1}]", ""),),
+    "of_weights": ((DomainError, "Weights included NaN, inf or were all zero.", ""),),
+    "negative_weights": ((DomainError, "Weights must be non-negative.", ""),),
     "period": ((DomainError, "period must be a non-zero value", ""),),
     "geometric": ((DomainError, "Geometric sequence cannot include zero", ""),),
     "weights": ((NoWeightError, "Weights sum to zero, can't be normalized", ""),),

@@ -354,7 +354,7 @@ def _mask(where: Any, outs: Sequence[Any], ufunc: np.ufunc) -> Value:
 
 def reduce(
     reductions: dict[np.ufunc, Callable[..., Any]], ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None,
-    out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+    out: Any = None, keepdims: bool = False, where: Any = True, **initial: Any,
 ) -> Any:  # fmt: skip
     """`ufunc.reduce`, for ufuncs that have a reduction among NumPy's functions."""
     function = reductions.get(ufunc)
@@ -362,9 +362,8 @@ def reduce(
         raise UnsupportedError(f"np.{ufunc.__name__}.reduce is not supported").at(("here", here()))
     options: dict[str, Any] = {"axis": axis, "out": out[0] if isinstance(out, tuple) else out, "keepdims": keepdims}
     options |= {"dtype": dtype} if dtype is not None else {}
-    options |= {"initial": initial} if initial is not None else {}
     options |= {"where": where} if where is not True else {}
-    return function(x, **options)
+    return function(x, **options, **initial)
 
 
 def outer(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:

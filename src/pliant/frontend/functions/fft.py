@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import COMPLEX_OF
-from pliant.errors import DTypeError, PliantError, ShapeError
+from pliant.errors import DTypeError, IndexRangeError, PliantError, ShapeError
 from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.common import known, store_out
 from pliant.ops.complex import conj
@@ -88,18 +88,23 @@ def several(kind: str, a: Any, s: Any = None, axes: Any = None, norm: Any = None
     x = operand(a, kind)
     lengths = None if s is None else [int(n) for n in known(s, "s= of a Fourier transform")]
     if axes is None:
-        chosen: Sequence[int] = range(x.type.rank - len(lengths), x.type.rank) if lengths else range(x.type.rank)
+        count = x.type.rank if lengths is None else len(lengths)
+        chosen: Sequence[int] = [axis_of(k, x.type.rank) for k in range(-count, 0)]
     else:
         chosen = [axis_of(k, x.type.rank) for k in axes]
     if lengths is None:
         lengths = [x.shape[k] for k in chosen]
-        if kind == "irfft":
+        if kind == "irfft" and chosen:
             lengths[-1] = 2 * (x.shape[chosen[-1]] - 1)
     if len(lengths) != len(chosen):
         raise ShapeError("np.fft: s= and axes= have different lengths").at(("here", here()))
     inner = {"rfft": "fft", "irfft": "ifft"}.get(kind, kind)
     lengths = [x.shape[k] if n == -1 else n for n, k in zip(lengths, chosen, strict=True)]
     pairs = list(zip(lengths, chosen, strict=True))
+    if not pairs:
+        if kind != inner:
+            raise IndexRangeError(f"np.fft.{kind}n: no axis to transform along").at(("here", here()))
+        return store_out(as_traced(a).value, out, f"np.fft.{kind}n")
     if kind == "irfft":
         for n, k in pairs[:-1]:
             x = along(x, inner, n, k, norm)

@@ -76,8 +76,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     places = as_traced(np.zeros(0, int) if is_empty else indices)
     number = index_value(places, lambda i: np.take(i, i))
     places = fresh(number, is_array=True) if places.type.kind == "b" else places  # no mask
-    if 0 in (rest := x.shape[:at] + x.shape[at + 1 :]):  # there is no element to take: NumPy looks at no index
-        picked = as_traced(xp.zeros(rest[:at] + places.shape + rest[at:], x.dtype))
+    before, after = x.shape[:at], x.shape[at + 1 :]
+    if 0 in before or (mode != "raise" and 0 in after):  # there is no element to take: NumPy looks at no index
+        picked = as_traced(xp.zeros(before + places.shape + after, x.dtype))
     else:
         picked = getitem(x, (slice(None),) * at + (in_mode(places, x.shape[at], mode),))
     check_out(out, x.type.dtype, "np.take", lambda a, out: np.take(a, [0], out=out))
@@ -108,9 +109,16 @@ def _outside(i: Value, n: int) -> Value:
 
 def _aligned(x: TracedArray, indices: Any, at: int) -> Value:
     """Non-negative indices of x's shape but for one axis."""
+    _check_rank(x, indices)
     i = index_value(indices, lambda i: np.take_along_axis(i, i, 0))
     shape = tuple(i.shape[a] if a == at else n for a, n in enumerate(x.shape))
     return wrap(broadcast_value(i, shape), x.shape[at])
+
+
+def _check_rank(x: TracedArray, indices: Any) -> None:
+    if as_traced(indices).ndim != x.ndim:
+        message = f"`indices` and `arr` must have the same number of dimensions: {as_traced(indices).type} and {x.type}"
+        raise ShapeError(message).at(("here", here()))
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
@@ -119,6 +127,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         x, axis = ravel(x), 0
     at = axis_of(axis, x.ndim)
+    _check_rank(x, i)
     value = x.value
     if i.shape[:at] + i.shape[at + 1 :] != x.shape[:at] + x.shape[at + 1 :]:
         wide = broadcast_shapes(
@@ -277,8 +286,10 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         y = xp.resize(y, x.shape)
     full = reshape(y, x.shape)
     which = value_of(mask, "bool")
-    which = laid_out(which, x.shape) if which.type.size == x.size else which
-    x.replace(choice(broadcast_value(which, x.shape), value_of(full, x.type.dtype), x.value))
+    if which.type.size != x.size:
+        message = f"putmask: mask and data must be the same size: {which.type} and {x.type}"
+        raise ShapeError(message).at(("here", here()))
+    x.replace(choice(laid_out(which, x.shape), value_of(full, x.type.dtype), x.value))
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:

@@ -215,9 +215,9 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
         return fresh(reshape(roll(ravel(x), shift, 0), x.shape).value, is_array=True)
     shifts, axes = _several(shift), known(each_axis(axis), "axis=")
     if len(shifts) != len(axes):
-        count = max(len(shifts), len(axes))
-        shifts = tuple(shifts) * count if len(shifts) == 1 else shifts
-        axes = tuple(axes) * count if len(axes) == 1 else axes
+        if 1 not in (len(shifts), len(axes)):
+            raise ShapeError(f"np.roll: {len(shifts)} shifts do not fit {len(axes)} axes").at(("here", here()))
+        shifts, axes = (tuple(a) * (len(b) if len(a) == 1 else 1) for a, b in ((shifts, axes), (axes, shifts)))
     value, known_by = x.value, [0] * x.ndim
     for s, a in zip(shifts, axes, strict=True):
         at = axis_of(a, x.ndim)

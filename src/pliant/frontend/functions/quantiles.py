@@ -208,6 +208,7 @@ def _weights(weights: Any, x: TracedArray, axis: Any, axes: tuple[int, ...], met
         raise DomainError(f"Only method 'inverted_cdf' supports weights. Got: {method}.").at(("here", here()))
     if w.concrete is not None and xp.any(w.concrete < 0):
         raise DomainError("Weights must be non-negative.").at(("here", here()))
+    w = w if w.concrete is not None or w.type.kind not in "if" else unless(w < 0, w, "negative_weights")
     if w.shape == x.shape:
         return w
     if axis is None:
@@ -230,6 +231,9 @@ def _weighted(line: Value, weights: Value, fraction: Any, *, leaves_nan_out: boo
     w = xp.where(xp.isnan(x), 0, w) if leaves_nan_out and line.dtype[0] == "f" else w
     below = xp.cumsum(w, axis=0, dtype=np.float64)
     below = below / below[-1]
+    is_lost = xp.isnan(below[-1])
+    is_lost = is_lost & ~xp.isnan(x[0]) if leaves_nan_out and line.dtype[0] == "f" else is_lost  # NaN come last
+    below = unless(is_lost, below, "of_weights")
     wanted = as_traced(fraction)
     below = below.astype(wanted.dtype) if wanted.type.kind == "f" else below
     below = xp.where(below == 0, -1, below)  # a fraction of 0 lies at the first element that has a weight
@@ -237,7 +241,7 @@ def _weighted(line: Value, weights: Value, fraction: Any, *, leaves_nan_out: boo
     place = xp.minimum(xp.sum(below < rows, axis=1), x.shape[0] - 1)
     y = reshape_value(xp.take_along_axis(x, place, 0).value, (*wanted.shape, *x.shape[1:]))
     y = y if leaves_nan_out else _nan_if(y, x.value, line.dtype)
-    return y if y.dtype[0] != "f" else _nan_if(y, below.value, y.dtype)  # of weights that add up to 0 or to no number
+    return y if y.dtype[0] != "f" else _nan_if(y, below.value, y.dtype)  # where there are only NaN
 
 
 def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -> str:

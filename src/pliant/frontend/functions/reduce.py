@@ -76,11 +76,24 @@ def kept(y: Value, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any)
     return reshape(y, tuple(1 if a in axes else n for a, n in enumerate(shape)))
 
 
+def check_begun(ufunc: np.ufunc, a: Any, axis: Any, initial: Any, where: Any = True) -> None:
+    """Refuse a reduction without an identity, as initial=None asks for, that has no element to begin with."""
+    if initial is not None:
+        return
+    x, name = as_traced(a), ufunc.__name__
+    if where is not True and where is not NO_VALUE:
+        message = f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify"
+        raise ShapeError(f"{message} 'initial'").at(("here", here()))
+    if not x.size and x.type.without(folded_axes(axis, x.ndim)).size:
+        raise ShapeError(f"zero-size array to reduction operation {name} which has no identity").at(("here", here()))
+
+
 def sum_(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.sum."""
+    check_begun(np.add, a, axis, initial, where)
     x = masked(widened(as_traced(a), dtype, out), where, 0)
     axes = folded_axes(axis, x.type.rank)
     y = truth_sum(x, axes) if x.dtype == "bool" else folds.reduce_sum(x, axes)
@@ -101,6 +114,7 @@ def prod(
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.prod."""
+    check_begun(np.multiply, a, axis, initial, where)
     x = masked(widened(as_traced(a), dtype, out), where, 1)
     axes = folded_axes(axis, x.type.rank)
     y = folds.reduce_and(x, axes) if x.dtype == "bool" else folds.reduce_prod(x, axes)
@@ -162,6 +176,7 @@ min_ = _extremum("min", _ordered(folds.reduce_min, complex_order.argmin), folds.
 
 def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
     """np.all."""
+    check_begun(np.logical_and, a, axis, options.get("initial", NO_VALUE), where)
     x = masked(truth_of(a), where, True)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_and(x, axes), x.shape, axes, keepdims)
@@ -170,6 +185,7 @@ def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
 
 def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
     """np.any."""
+    check_begun(np.logical_or, a, axis, options.get("initial", NO_VALUE), where)
     x = masked(truth_of(a), where, False)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_or(x, axes), x.shape, axes, keepdims)
@@ -183,7 +199,12 @@ def _answer(ufunc: np.ufunc, y: Value, options: dict[str, Any]) -> Value:
         raise unsupported(f"keyword {', '.join(options)} is not supported")
     if is_given(initial):
         y = UFUNCS[ufunc](y, broadcast_value(truth_of(initial), y.shape))
-    return y if dtype is None else cast_value(y, short(dtype))
+    if dtype is not None and short(dtype) != "bool":
+        message = f"No loop matching the specified signature and casting was found for ufunc {ufunc.__name__}"
+        raise DTypeError(f"{message}: dtype={np.dtype(dtype)}", hint="convert the result with .astype(...)").at(
+            ("here", here())
+        )
+    return y
 
 
 def truth_of(a: Any) -> Value:
@@ -225,10 +246,10 @@ def mean(
     array = as_traced(a)
     if dtype is not None and short(dtype)[0] in "iub":  # the sum in that dtype, then divided
         total = sum_(array, axis, dtype, keepdims=keepdims, where=where)
-        count = counted(array.shape, axes_of(axis, array.ndim), where, "f64")
-        return store_out(
-            cast_value(as_traced(total / fresh(count)).value, short(dtype)), out, "np.mean", casting="unsafe"
-        )
+        axes = axes_of(axis, array.ndim)
+        count = kept(counted(array.shape, axes, where, "f64"), array.shape, axes, keepdims)
+        made = as_traced(total / fresh(count)).value
+        return store_out(made if is_given(out) else cast_value(made, short(dtype)), out, "np.mean", casting="unsafe")
     dtype = dtype_beside(array, out) if dtype is None and array.type.dtype in ("f32", "c64") else dtype
     x = inexact(array, dtype)
     if is_given(where) and where is not True:
@@ -315,6 +336,7 @@ def tree(ufunc: np.ufunc) -> Callable[..., Any]:
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
+        check_begun(ufunc, a, axis, initial, where)
         x = in_reduction(ufunc, a, dtype, out)
         neutral = None if identity is None else const(np.asarray(identity).astype(DTYPES[x.dtype]).item(), x.dtype)
         if where is not True:
@@ -362,6 +384,7 @@ def logaddexp_reduce(
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.logaddexp.reduce, as one pass that does not overflow."""
+    check_begun(np.logaddexp, a, axis, initial, where)
     x = masked(in_reduction(np.logaddexp, a, dtype, out), where, -math.inf)
     axes = folded_axes(axis, x.type.rank)
     top = folds.reduce_max(x, axes) if x.type.size else const(0, x.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.accumulated import store_accumulated
@@ -72,6 +72,7 @@ def _cumulative_array_api(name: str, scan: Callable[..., Any], start: int) -> Ca
         x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:
         array = array_of(solid(x))
+        array = array if array.ndim else ravel(array)
         if axis is None and array.ndim > 1:
             raise ShapeError("For arrays which have more than one dimension ``axis`` argument is required.").at(
                 ("here", here())
@@ -135,8 +136,17 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """np.ediff1d."""
     x = no_bools("ediff1d", ravel(solid(ary)))
     steps = diff(x)
-    parts = [p if p is None else ravel(solid(p)).astype(x.dtype) for p in (to_begin, to_end)]
-    return concatenate([p for p in (parts[0], steps, parts[1]) if p is not None])
+    ends = [p if p is None else _end_like(x, p, name) for name, p in (("to_begin", to_begin), ("to_end", to_end))]
+    return concatenate([p for p in (ends[0], steps, ends[1]) if p is not None])
+
+
+def _end_like(x: TracedArray, end: Any, name: str) -> TracedArray:
+    """What ediff1d puts at an end, in the dtype of x, if it can be cast to that."""
+    y = ravel(solid(end))
+    if not np.can_cast(y.dtype, x.dtype, "same_kind"):
+        message = f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+        raise DTypeError(message, hint=f"convert it with .astype(x.dtype): {y.type} to {x.type}").at(("here", here()))
+    return y.astype(x.dtype)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
@@ -156,7 +166,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """np.gradient."""
-    x = no_bools("gradient", array_of(solid(f)))
+    x = array_of(solid(f))
+    x = no_bools("gradient", x) if x.ndim else x
     if not x.type.is_float:
         x = x.astype(np.float64)
     axes = axes_of(axis, x.ndim)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, DomainError, ShapeError
+from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -32,20 +32,27 @@ from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
 
-def variance(x: Value, axes: tuple[int, ...], ddof: Any, where: Any = True, mean: Any = None) -> Value:
-    """The mean squared distance from the mean; real also for complex numbers. Of float16 it is computed in float32."""
-    if x.dtype == "f16":
-        return elementwise.convert(variance(elementwise.convert(x, "f32"), axes, ddof, where, mean), "f16")
-    count = counted(x.shape, axes, where, "f64" if x.dtype[0] != "f" else x.dtype)
+def variance(x: Value, axes: tuple[int, ...], ddof: Any, where: Any = True, mean: Any = None, dtype: str = "") -> Value:
+    """The mean squared distance from the mean; real also for complex numbers.
+
+    dtype: what the mean, and the sum of the squares, are made in; if it is real, the mean of complex numbers is too.
+    In float16 they are made in float32.
+    """
+    to = dtype or x.dtype
+    if to == "f16":
+        return elementwise.convert(variance(x, axes, ddof, where, mean, "f32"), "f16")
+    count = counted(x.shape, axes, where, "f64" if to[0] != "f" else to)
     if mean is None:
-        total = folds.reduce_sum(masked(x, where, 0), axes)
-        center = elementwise.div(total, elementwise.convert(count, x.dtype))
+        total = folds.reduce_sum(masked(cast_value(x, to), where, 0), axes)
+        center = elementwise.div(total, elementwise.convert(count, to))
         rest = tuple(a for a in range(x.type.rank) if a not in axes)
         center = center if not center.shape else broadcast(center, x.shape, rest)
     else:
-        center = broadcast_value(value_of(mean, x.dtype), x.shape)
-    away = elementwise.sub(x, center)
-    total = folds.reduce_sum(masked(squared_size(away), where, 0), axes)
+        center = broadcast_value(value_of(mean, result_dtype(fresh(x), mean)), x.shape)
+    wide = result_dtype(fresh(x), fresh(center))
+    squares = squared_size(elementwise.sub(cast_value(x, wide), cast_value(center, wide)))
+    squares = cast_value(squares, dtype) if dtype and dtype[0] != "c" else squares
+    total = folds.reduce_sum(masked(squares, where, 0), axes)
     left = elementwise.sub(elementwise.convert(count, total.dtype), value_of(ddof, total.dtype))
     return elementwise.div(total, compare.maximum(left, const(0, total.dtype)))
 
@@ -57,12 +64,12 @@ def var(
     """np.var."""
     if dtype is not None and short(dtype)[0] in "biu":
         raise unsupported(f"np.var and np.std in {np.dtype(dtype).name}, which would round the mean", "leave dtype out")
-    x = inexact(as_traced(a), dtype)
+    x, to = (inexact(as_traced(a)), "") if dtype is None else (as_traced(a).value, short(dtype))
     axes = axes_of(axis, x.type.rank)
     if where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
-    y = variance(x, axes, ddof_of(ddof, correction), where, None if mean is NO_VALUE else mean)
-    y = y if dtype is None else cast_value(y, short(dtype))
+    y = variance(x, axes, ddof_of(ddof, correction), where, None if mean is NO_VALUE else mean, to)
+    y = cast_value(y, to) if to else y
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.var", casting="unsafe")
 
 
@@ -81,8 +88,12 @@ def std(
 ) -> Any:  # fmt: skip
     """np.std; its gradient where all elements are equal is 0."""
     y = as_traced(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)).value
-    made = length(real(y)) if y.dtype[0] == "c" else length(y)
-    return store_out(cast_value(made, y.dtype), out, "np.std")
+    return store_out(_root(y), out, "np.std")
+
+
+def _root(y: Value) -> Value:
+    """The deviation that has a variance, which is not negative, and of its dtype."""
+    return cast_value(length(real(y)), y.dtype) if y.dtype[0] == "c" else length(y)
 
 
 # --- NaN left out
@@ -155,10 +166,19 @@ nanargmax = _nan_arg("nanargmax", argmax, float("-inf"))
 nanargmin = _nan_arg("nanargmin", argmin, float("inf"))
 
 
+def _check_inexact(a: Any, dtype: Any, out: Any) -> None:
+    """Refuse dtypes without NaN for what is made of an array that may have some."""
+    given = {"dtype": dtype, "out": None if out is None else as_traced(out).dtype}
+    for name, to in given.items():
+        if to is not None and as_traced(a).type.is_float and short(to)[0] not in "fc":
+            raise DTypeError(f"If a is inexact, then {name} must be inexact").at(("here", here()))
+
+
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> Any:
     """np.nanmean."""
+    _check_inexact(a, dtype, out)
     return xp.mean(as_traced(a), axis, dtype, out, keepdims, where=_and(is_there(a), where))
 
 
@@ -167,6 +187,7 @@ def nanvar(
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
     """np.nanvar: NaN where no degrees of freedom are left."""
+    _check_inexact(a, dtype, out)
     x, mask = as_traced(a), _and(is_there(a), where)
     ddof = ddof_of(ddof, correction)
     y = var(x, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
@@ -181,8 +202,9 @@ def nanstd(
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
     """np.nanstd."""
+    _check_inexact(a, dtype, out)
     y = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(length(as_traced(y).value), out, "np.nanstd", casting="unsafe")
+    return store_out(_root(as_traced(y).value), out, "np.nanstd", casting="unsafe")
 
 
 # --- several variables
