@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -129,9 +129,54 @@ def as_many_times(x: Any) -> Any:
     return count
 
 
+class Mean(NamedTuple):
+    """A tuple with names."""
+
+    n: int
+    total: Any
+
+
+def to_a_tuple(x: Any) -> Any:
+    global w
+    n, total = w if isinstance(w, tuple) else (0, w)
+    w = (n + 1, total + x)
+    return total
+
+
+def to_a_tuple_with_names(x: Any) -> Any:
+    global v
+    v = Mean(v.n + 1, v.total + x) if isinstance(v, Mean) else Mean(0, x * 2)
+    return v.total / 2
+
+
+def to_the_last_two(x: Any) -> Any:
+    global v
+    v = (v[1], x * 2) if isinstance(v, tuple) else (v, x)
+    return v[0] + 1
+
+
+def to_a_longer_tuple(x: Any) -> Any:
+    global v
+    v = (*v, x.sum()) if isinstance(v, tuple) else ()
+    return x
+
+
+def to_a_tuple_under_a_condition(x: Any) -> Any:
+    global count
+    loss = (x + 1).sum()
+    best = count if isinstance(count, tuple) else (None, np.inf)
+    if loss < best[1]:
+        count = (x * 2, loss)
+    return loss
+
+
 PROGRAMS = [
     by_a_number, to_each_other, written_after, under_a_condition, in_a_loop, the_argument, to_none, as_long_as_the_calls,
     by_others, as_many_times, a_view_to_both,
+
+
+    by_others, as_many_times, to_a_tuple, to_a_tuple_with_names, to_the_last_two, to_a_longer_tuple,
+    to_a_tuple_under_a_condition,
 ]  # fmt: skip
 
 

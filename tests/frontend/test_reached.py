@@ -301,13 +301,14 @@ class Odd(dict[str, Any]):
     """A dict that is no container for programs."""
 
 
-def test_what_python_puts_into_a_container_that_is_no_argument_is_an_error() -> None:
+@pytest.mark.parametrize("in_a_tuple", [False, True])
+def test_what_python_puts_into_a_container_that_is_no_argument_is_an_error(*, in_a_tuple: bool) -> None:
     odd = Odd(a=1.0)
     wrapped = collections.UserDict[str, Any]()
     wrapped.data = odd
 
     def f(x: Any) -> Any:
-        wrapped.update(b=x)
+        wrapped.update(b=(1, (x, 2)) if in_a_tuple else x)
         return x
 
     message = (

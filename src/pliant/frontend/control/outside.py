@@ -243,13 +243,15 @@ def _take_away(trace: Trace) -> None:
 
 
 def _unseen(trace: Trace, outside: Iterable[Any]) -> list[tuple[Any, Any]]:
-    """What is outside and holds traced arrays, with the entries where they are."""
-    others = [x for x in {id(x): x for x in outside}.values() if id(x) not in trace.own]
+    """What is outside and holds traced arrays, with the entries where they are: a tuple is part of what holds it."""
+    others = [x for x in {id(x): x for x in outside}.values() if id(x) not in trace.own and not is_of(x, tuple)]
     return [(x, entry) for x in others for entry in entries_of(x) if _is_made_by(trace, entry[2])]
 
 
 def _is_made_by(trace: Trace, x: Any) -> bool:
-    """Whether something is an array of a trace that is not known while tracing."""
+    """Whether something is an array of a trace that is not known while tracing, or a tuple in which there is one."""
+    if is_of(x, tuple):
+        return any([_is_made_by(trace, part) for part in x])
     return type(x) is TracedArray and x.concrete is None and x.storage.trace.outermost is trace
 
 
