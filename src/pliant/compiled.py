@@ -19,7 +19,7 @@ from pliant.backends.interrupts import raise_dropped
 from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
 from pliant.frontend.alias import Group
-from pliant.frontend.control.outside import put_back, take_back
+from pliant.frontend.control.outside import put_back, unless_it_raises
 from pliant.frontend.decided import Decided
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
@@ -174,27 +174,38 @@ class Compiled:
             found = None
         if found is None:
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
+        longer = self.objects.longer(found.program, tree)
+        try:
+            with unless_it_raises(found.program.left):
+                entry, outs, made = self._run(found, (args, kwargs), outside, given, arrays, leaves, out)
+        except Full as error:
+            self._forget(found, (found if out is None else found.row_major).program, *error.args)
+            return self(*args, **kwargs, **({} if out is None else {"out": out}))
+        self.objects.grow(longer)
+        from pliant.entries import Sample
+
+        sample = Sample(entry.program, outside, args, kwargs, names, structure, given, leaves, [], [])
+        self._expect(entry, sample, given, out, outs)
+        return made if out is None else out
+
+    def _run(
+        self, found: Entry, tree: Any, outside: tuple[Any, ...], given: list[Any], arrays: list[Any],
+        leaves: list[Any], out: Any,
+    ) -> tuple[Entry, list[Any] | None, Any]:  # fmt: skip
+        """What code makes of arguments; the code, and the arrays of `out`."""
+        args, kwargs = tree
         entry = found if out is None else found.row_major
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
-        longer = self.objects.longer(program, tree)
         try:
-            made = entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
-        except Full as error:
-            self._forget(found, program, *error.args)
-            return self(*args, **kwargs, **({} if out is None else {"out": out}))
+            return entry, outs, entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
+        except Full:
+            raise
         except Exception:
-            take_back(dict(program.left))
             if program.failed is not None and self.plain is not None:
                 self._raise_plainly(program, args, kwargs, len(leaves))
             raise
-        self.objects.grow(longer)
-        from pliant.entries import Sample
-
-        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves, [], [])
-        self._expect(entry, sample, given, out, outs)
-        return made if out is None else out
 
     def _raise_plainly(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> None:
         """Raise what plain Python raises for copies of the arguments, with its text and place, if the program may raise
@@ -315,10 +326,11 @@ class Compiled:
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
             program = self._traced(tree, leaves, structure, names, known, layouts, decides=True)
-            if program.known or program.decided is not None:
-                known = self.known.learn(structure, program, leaves, names)
-                key = (*form, *[leaves[i] for i in known])
-            entry = self._made(program, backend, names if self.donate else [])
+            with unless_it_raises(program.left):
+                if program.known or program.decided is not None:
+                    known = self.known.learn(structure, program, leaves, names)
+                    key = (*form, *[leaves[i] for i in known])
+                entry = self._made(program, backend, names if self.donate else [])
             kept = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]]
             self.entries[key] = kept[: PROGRAMS if program.decided is None else NUMBERS]
         return entry
@@ -331,16 +343,15 @@ class Compiled:
         try:
             f = self.objects.holding(self._thawed)
             program = trace_program(f, leaves, structure, names, known, layouts, self.room, decides=decides)
-            self.objects.check_grown(program)
-            if self.objects.are_read_outside(tree, program):
-                raise Opened
+            with unless_it_raises(program.left):
+                self.objects.check_grown(program)
+                if self.objects.are_read_outside(tree, program):
+                    raise Opened
         except Exception as error:
             needs = error.__dict__.pop(ENDED, None) or Needs()  # it may have ended outside of a trace
             failed = self.objects.failed
-            if isinstance(error, PliantError):  # what is the user's own leaves what Python would
-                take_back(needs.left)
-                if self.objects.are_other(tree, leaves, error):
-                    raise Opened from None
+            if isinstance(error, PliantError) and self.objects.are_other(tree, leaves, error):
+                raise Opened from None
             left_over(needs.lines)
             raise failed or error from None
         self.objects.is_trial, self.objects.failed = False, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,13 @@ import numpy as np
 import pytest
 
 import pliant
+
+w: Any = None
+n: Any = 0
+rows: list[Any] = []
+table: dict[str, Any] = {}
+new: Any
+"""Names outside of functions; there is no `new`."""
 
 
 def gathered(x: Any, y: Any, i: Any) -> None:
@@ -65,3 +73,86 @@ def test_a_call_that_raises_leaves_objects_and_counters_outside_as_they_were() -
         with pytest.raises(ValueError, match="too large"):
             compiled(9.0)
         assert (table["n"], table["a"].tolist(), table["rows"]) == (count, [count], [1.0] * count)
+
+
+def bump(x: Any) -> None:
+    global w, n, new  # noqa: PLW0603
+    w, new = w + x, x
+    n = n + 1
+    rows.append(n)
+    table["last"] = w
+
+
+def raises(x: Any) -> Any:
+    bump(x)
+    raise RuntimeError
+
+
+def interrupted(x: Any) -> Any:
+    bump(x)
+    raise KeyboardInterrupt
+
+
+def of_other_shapes(x: Any) -> Any:
+    bump(x)
+    return x @ np.ones(5)
+
+
+def of_no_name(x: Any) -> Any:
+    bump(x)
+    return x * undefined  # type: ignore[name-defined] # noqa: F821
+
+
+def of_the_numbers(x: Any) -> Any:
+    bump(x)
+    if x.sum() > 1:
+        raise LookupError
+    return x.sum()
+
+
+def of_a_matrix(x: Any) -> Any:
+    bump(x)
+    return np.linalg.cholesky(np.diag(x) - 9).sum()
+
+
+def of_a_place(x: Any) -> Any:
+    bump(x)
+    return x[int(x.sum())].sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "kind"),
+    [(raises, RuntimeError), (interrupted, KeyboardInterrupt), (of_other_shapes, ValueError), (of_no_name, NameError),
+    (of_the_numbers, LookupError), (of_a_matrix, np.linalg.LinAlgError), (of_a_place, IndexError)],
+)  # fmt: skip
+@pytest.mark.parametrize("of", [
+    pliant.jit, functools.partial(pliant.jit, backend="reference"), lambda f: pliant.jit(lambda x: pliant.jit(f)(x)),
+    pliant.grad,
+], ids=["jit", "reference", "nested", "grad"])  # fmt: skip
+def test_a_call_that_raises_leaves_names_and_containers_outside_as_they_were(f: Any, kind: Any, of: Any) -> None:
+    before = np.zeros(2)
+    globals().update(w=before, n=0, rows=[0], table={})
+    compiled = of(f)
+    for _ in range(3):
+        with pytest.raises(kind):
+            compiled(np.array([3.0, 3.0]))
+        assert w is before
+        assert (w.tolist(), n, rows, table, "new" in globals()) == ([0.0, 0.0], 0, [0], {}, False)
+
+
+def test_a_call_that_is_begun_anew_changes_what_is_outside_once() -> None:
+    """A list needs more room than there was at first."""
+    globals().update(n=0)
+
+    def f(x: Any) -> Any:
+        global n  # noqa: PLW0603
+        n = n + 1
+        out: list[Any] = []
+        while x < 5000:
+            out.append(x)
+            x = x + 1.0
+        return len(out), n
+
+    compiled = pliant.jit(f)
+    assert [compiled(0.0) for _ in range(3)] == [(5000, 1), (5000, 2), (5000, 3)]
+    assert n == 3

@@ -172,11 +172,8 @@ def to_a_tuple_under_a_condition(x: Any) -> Any:
 
 PROGRAMS = [
     by_a_number, to_each_other, written_after, under_a_condition, in_a_loop, the_argument, to_none, as_long_as_the_calls,
-    by_others, as_many_times, a_view_to_both,
-
-
     by_others, as_many_times, to_a_tuple, to_a_tuple_with_names, to_the_last_two, to_a_longer_tuple,
-    to_a_tuple_under_a_condition,
+    to_a_tuple_under_a_condition, a_view_to_both,
 ]  # fmt: skip
 
 

@@ -65,7 +65,8 @@ class Program:
     forms: tuple[Any, ...] = ()  # of captured arrays
     taken_back: tuple[Any, ...] = ()  # places outside that its derivatives and batches set, and take back
     lasting: tuple[Any, ...] = ()  # objects in which its trace has left what each call would; see `control.lasting`
-    left: tuple[tuple[Any, Any], ...] = ()  # places that its trace has set, with what was there, if it may raise
+    left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]], repr=False)  # places that its
+    # trace has set where each call would, with what was there
     identities: tuple[tuple[tuple[int, int], bool], ...] = ()  # whether two places have one array, if that was asked
     locked: tuple[Any, ...] = ()  # what it does not write as it is read-only, and the error was caught
     vectors: tuple[Vector, ...] = ()  # of leaves that are the elements of one parameter each: the last ones

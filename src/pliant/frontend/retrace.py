@@ -14,7 +14,7 @@ from pliant.frontend.alias import Group, Shared, groups_of
 from pliant.frontend.array import TracedArray
 from pliant.frontend.changed import After, after_of
 from pliant.frontend.control.deques import as_deques
-from pliant.frontend.control.outside import nothing_left, take_back, taken_back_of
+from pliant.frontend.control.outside import nothing_left, take_back, taken_back_of, unless_it_raises
 from pliant.frontend.control.perhaps import check_orders, returned
 from pliant.frontend.control.report import reports_of
 from pliant.frontend.control.unbound import as_of_one_function
@@ -51,19 +51,21 @@ def trace_program(
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
     needs = Needs(frozenset(known), decides=decides)
-    program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
-    watched = program.watched
+    watched: tuple[int, ...] = ()
     for _ in range(RETRACES):
-        # Of arrays known to be one, a write of one to the other is none: it is watched still.
-        watched = tuple(sorted({*program.watched, *[n for n in watched if n < len(leaves)]}))
-        needed = groups_of([*leaves, *program.met], watched)
-        if needed == groups:
-            return replace(program, watched=watched)
-        groups, met = needed, program.met
-        take_back(left)
-        needs = Needs(frozenset(program.known), decides=decides)
         program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
-    raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
+        with unless_it_raises(left):
+            # Of arrays known to be one, a write of one to the other is none: it is watched still.
+            watched = tuple(sorted({*program.watched, *[n for n in watched if n < len(leaves)]}))
+            needed = groups_of([*leaves, *program.met], watched)
+            if needed == groups:
+                return replace(program, watched=watched)
+        take_back(left)
+        groups, met = needed, program.met
+        needs = Needs(frozenset(program.known), decides=decides)
+    raise UnsupportedError(
+        f"{getattr(f, '__name__', 'fn')}: what overlaps the arrays it writes changes from trace to trace"
+    )
 
 
 def _trace(
@@ -86,7 +88,6 @@ def _trace(
             more, is_sure = (frozenset[int](), True) if is_users else leaves_needed(error, needs)
             decided = {} if is_users or (more and is_sure) else decided_by(error, needs)
             if not more and not decided and needs.is_given_up:
-                take_back(needs.left)
                 needs = needs.patient()
                 continue
             if not more and not decided:
@@ -97,7 +98,6 @@ def _trace(
                 raise first from None
             first = first or (None if is_sure or decided else error)
             place = place or next((origin for _, origin in getattr(error, "places", ())), None)
-            take_back(needs.left)
             needs = needs.deciding_too(decided) if decided else needs.knowing_too(more)
 
 
@@ -106,23 +106,30 @@ def _trace_lengths(
     groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then:
-    those in which the lists are made for which it fails, or all."""
+    those in which the lists are made for which it fails, or all. What a trace that fails did outside is taken back."""
+
+    def once(lengths: Lengths) -> Program:
+        needs.left = {}
+        try:
+            return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, layouts)
+        except BaseException:
+            take_back(needs.left)
+            raise
+
     try:
-        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, layouts)
+        return once(lengths)
     except PliantError as error:
         if not lengths.are_unknown:
             raise
         deciding = needs.deciding
         known = None if leaves_needed(error, needs)[1] else lengths.known_for(values_of(error))
         while known is not None:
-            take_back(needs.left)
             try:
-                return _trace_once(f, leaves, structure, names, groups, met, known, needs, layouts)
+                return once(known)
             except PliantError as again:
                 known = known.known_for(values_of(again))
-        take_back(needs.left)
         try:
-            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, layouts)
+            return once(Lengths(are_needed=True))
         except PliantError as again:
             begun = needs.deciding.trace.scope.number
             if all([value.node.scope < begun for value in values_of(again)]):
@@ -188,7 +195,7 @@ def _trace_once(
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
         identities=tuple(trace.identities.items()), locked=tuple(trace.locked.values()),
         vectors=tuple(entered_at.vectors), taken_back=taken_back_of(trace, whole),
-        left=tuple(trace.left.items()) if trace.lasting and failed is not None else (),
+        left=dict(trace.left) if trace.lasting else {},
     )  # fmt: skip
 
 

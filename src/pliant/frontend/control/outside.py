@@ -45,7 +45,7 @@ MOST: Final = 100_000
 
 @contextmanager
 def nothing_left(trace: Trace, given: Iterable[Any], inside: Iterable[Any] = ()) -> Generator[None]:
-    """Run a user's function inside; what it did outside is taken back if it fails, or leaves a traced array there.
+    """Run a user's function inside; what it did outside is taken back if it raises, or leaves a traced array there.
     given: objects that are arguments, or whose method it is. inside: containers in which arguments are handed on."""
     trace.given = [*given]
     try:
@@ -56,13 +56,7 @@ def nothing_left(trace: Trace, given: Iterable[Any], inside: Iterable[Any] = ())
         _check_unseen(trace, outside)
     except BaseException:
         _restore(trace)
-        for place, (before, _) in [*trace.left.items()]:
-            if _is_untouched(place, before):
-                continue
-            if any(type(x) in (TracedArray, Unbound, Text) for x in _leaves(place.get())):
-                place.set(before)
-            else:
-                _settled(place, before, trace)
+        take_back(trace.left)
         _take_away(trace)
         raise
 
@@ -147,11 +141,21 @@ def check_strangers(trace: Trace, held: Iterable[Any], now: Iterable[Any]) -> No
 
 
 def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
-    """Undo what a trace did outside, for another one of the same function."""
+    """Undo what a trace did outside."""
     for place, (before, _) in reversed(left.items()):
         is_cut = place.kind == "item" and is_of(place.holder, list) and place.get() is MISSING
         if not is_cut:  # else all of the list is set too
             place.set(before)
+
+
+@contextmanager
+def unless_it_raises(left: dict[Any, tuple[Any, Any]]) -> Generator[None]:
+    """What a trace did outside is taken back if what is run inside raises."""
+    try:
+        yield
+    except BaseException:
+        take_back(left)
+        raise
 
 
 def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
@@ -274,10 +278,6 @@ def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
     found, _ = trace.left.setdefault(real, (real.get(), here()))
     real.set(place.get())
     return real, found
-
-
-def _leaves(content: Any) -> list[Any]:
-    return flatten(content)[0]
 
 
 def _is_unknown(x: Any) -> bool:
