@@ -19,7 +19,7 @@ from pliant.backends.interrupts import raise_dropped
 from pliant.callables import has_parameter, parameter_names
 from pliant.errors import ArgumentError, PliantError
 from pliant.frontend.alias import Group
-from pliant.frontend.control.outside import put_back, unless_it_raises
+from pliant.frontend.control.outside import put_back, take_back, unless_it_raises
 from pliant.frontend.decided import Decided
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
@@ -413,9 +413,10 @@ class Compiled:
         decides: bool = False,
         are_results: bool = False,
     ) -> tuple[Program, list[Any]]:
-        """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
-        the memory of arguments that are not row-major, as for native code. decides: whether it may be for some data
-        alone. are_results: whether what is returned is the results, and arguments are as they come."""
+        """The traced program for these arguments, not optimised, and the arrays for its parameters; nothing is left
+        outside. lies: which are the memory of arguments that are not row-major, as for native code. decides: whether it
+        may be for some data alone. are_results: whether what is returned is the results, and arguments are as they
+        come."""
         tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
         leaves = as_arrays(given)
@@ -428,6 +429,7 @@ class Compiled:
             with self.lock, uncollected():
                 names = self._leaf_names(tree)
                 program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides)
+                take_back(program.left)
         except Opened:
             return self.program_and_arrays(args, kwargs, lies=lies, decides=decides, are_results=are_results)
         return program, program.arguments(leaves)

@@ -372,3 +372,25 @@ def test_what_can_be_no_argument_is_an_error_that_names_it_and_nothing_is_left()
 def test_a_traced_program_has_the_name_as_a_parameter() -> None:
     text = str(pliant.trace(by_a_number, X))
     assert text.startswith("func @by_a_number(%w: f64[3], %x: f64[3]) -> (f64[], f64[3])")
+
+
+def test_nothing_that_looks_at_a_function_changes_what_is_outside() -> None:
+    rows: list[Any] = []
+
+    def step(x: Any) -> Any:
+        global w, count
+        w = w + x
+        count += 1
+        rows.append(count)
+        return w * count
+
+    before = w
+    compiled = pliant.jit(step)
+    for look in (pliant.trace, pliant.explain):
+        for f in (step, compiled):
+            assert str(look(f, X))
+            assert (w is before, count, rows) == (True, 0, [])
+    assert list(compiled(X)) == [2.0, 0.0, 3.5]
+    assert (count, rows) == (1, [1])
+    assert str(pliant.explain(compiled, X))
+    assert (count, rows, list(w)) == (1, [1], [2.0, 0.0, 3.5])
