@@ -410,6 +410,32 @@ def overlapping(x: Any, y: Any) -> Any:
     return x + y
 
 
+def test_what_a_function_sets_outside_stays_inside_the_call() -> None:
+    total, count, held, rows = np.array([1.0, 2.0, 3.0, 4.0]), 1, {"last": 3.0}, list[Any]()
+
+    def step(x: Any) -> Any:
+        nonlocal total, count
+        total, count, held["last"] = total * x, count + 1, held["last"] + x.sum()
+        rows.append(count)
+        return (total * total).sum() * count + held["last"]
+
+    f, before = pliant.to_torch(step), total
+    for _ in range(2):
+        x = tensor(X, requires_grad=True)
+        f(x).backward()
+        assert_allclose(x.grad, 4 * total**2 * X + 1)
+        assert (total is before, count, held, rows) == (True, 1, {"last": 3.0}, [])
+    total, count, held["last"] = 2 * total, 4, 5.0
+    assert_allclose(f(tensor(X)), 5 * ((total * X) ** 2).sum() + 5 + X.sum())
+
+    def only_sets(x: Any) -> None:
+        nonlocal total
+        total = x
+
+    with pytest.raises(ArgumentError, match=r"only_sets returns no arrays, and what it writes .*, or sets outside"):
+        pliant.to_torch(only_sets)(tensor(X))
+
+
 def test_what_a_call_cannot_do_is_refused() -> None:
     x = tensor(X)
     with pytest.raises(UnsupportedError, match="changes containers"):

@@ -14,6 +14,7 @@ from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, UnsupportedError
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.changed import Changed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import exception
 from pliant.frontend.instrumented import callee
@@ -115,9 +116,9 @@ def _number(x: Any) -> int:
 
 
 def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Emission:
-    """The program of a function for arguments like these, which are NumPy's."""
+    """The program of a function for arguments like these, which are NumPy's; what it sets outside is no result."""
     program, _ = compiled.program_and_arrays(args, kwargs, lies=False)
-    if program.changed is not None:
+    if program.changed is not None and _changes(program.changed, compiled, compiled.flattened(args, kwargs)[1]):
         raise UnsupportedError(
             f"{program.fn.name} changes containers or objects that it is given, which another library's call cannot",
             hint="return what it changes",
@@ -136,12 +137,23 @@ def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         results += [] if program.failed is None else [old[program.failed]]
         results += [old[number] for place, number in program.written if place is PRINTED]
         fn = Function(program.fn.name, program.fn.params, tuple(results))
-    if program.written and not any([o.kind in ("array", "either", "leaf") for o in outputs]):
+    has_arrays = any([o.kind in ("array", "either", "leaf") for o in outputs])
+    if (program.written or program.changed is not None) and not has_arrays:
         raise ArgumentError(
-            f"{program.fn.name} returns no arrays, and what it writes into its arguments stays inside",
+            f"{program.fn.name} returns no arrays, and what it writes into arguments, or sets outside, stays inside",
             hint="return the arrays that it writes",
         )
     return Emission(program, fn, tuple(outputs), failed)
+
+
+def _changes(changed: Changed, compiled: Compiled, structure: Any) -> bool:
+    """Whether a function changes containers that it is given; others of a structure, the first, are from outside."""
+    taken, parts = len(compiled.objects.taken), list[Any]()
+    before = [Output("leaf", n) for n in range(structure.num_leaves)]
+    for whole, outputs in ((structure, before), (changed.structure, changed.outputs[: changed.structure.num_leaves])):
+        args, kwargs = unflatten(whole, list(outputs))
+        parts.append(flatten((args[taken:], kwargs)))
+    return parts[0] != parts[1]
 
 
 def _plain(output: Output, program: Program, results: list[Value]) -> Output:

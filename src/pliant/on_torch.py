@@ -25,8 +25,8 @@ def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
     PyTorch differentiates it, to any order, and batches it: `backward`, `torch.autograd`, `torch.func.grad`, `vjp`,
     `jvp`, `jacrev`, `jacfwd`, `hessian`, `vmap`. Derivatives are Pliant's, as of `pliant.grad`: equal elements share
     evenly what an extremum gets, and custom derivatives count. What f writes into arguments, and into arrays outside,
-    stays inside the call, as in `pliant.grad`. Integers that have to be known to trace f, such as extents, get a
-    program for each value. An index out of range raises IndexError.
+    stays inside the call, as in `pliant.grad`; so does what it sets of names and objects outside. Integers that have to
+    be known to trace f, such as extents, get a program for each value. An index out of range raises IndexError.
     Raises UnavailableError without PyTorch, MissingRuleError for what PyTorch does not compute, like random numbers of
     NumPy's generators.
 
@@ -52,7 +52,10 @@ class OnTensors:
         if is_tracing():
             return self.compiled(*args, **kwargs)
         leaves, structure = self.compiled.flattened(args, kwargs)
-        made, call = self._entry(leaves, structure, args, kwargs)
+        found = self._entry(leaves, structure, args, kwargs)
+        if found is None:
+            return self(*args, **kwargs)
+        made, call = found
         made.program.check_numbers(leaves)
         results = call(*self.torch.operands(made.fn, made.arguments(leaves)))
         return made.returned(leaves, results)
@@ -60,8 +63,9 @@ class OnTensors:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def _entry(self, leaves: list[Any], structure: Any, args: Any, kwargs: Any) -> tuple[Emission, Any]:
-        """The program for arguments like these, made if there is none."""
+    def _entry(self, leaves: list[Any], structure: Any, args: Any, kwargs: Any) -> tuple[Emission, Any] | None:
+        """The program for arguments like these, made if there is none; None if names or objects from outside are such
+        from now on."""
         name = str(getattr(self, "__name__", "to_torch"))
         form = (structure, *[self._signature(x, name) for x in leaves])
         self._check(self.known.get(form, ()), name, leaves)
@@ -72,6 +76,8 @@ class OnTensors:
             tree = unflatten(structure, [self.torch.example(_thawed(x), name) for x in leaves])
             taken = len(tree[0]) - len(args)
             made = emission(self.compiled, tree[0][taken:], tree[1])
+            if self.compiled.flattened(args, kwargs)[1] != structure:
+                return None
             self._check(made.program.known, name, leaves)
             self.torch.check_apart(name, leaves, made.program.watched)
             self.known[form] = tuple(sorted({*self.known.get(form, ()), *made.program.known}))
