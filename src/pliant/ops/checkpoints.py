@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, TypeVar, final
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from pliant.core.build import expanded, hint_of, trace
 from pliant.core.data import frozen
@@ -37,8 +37,9 @@ class Treeverse:
     states: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.states, int) or self.states < 2:
-            raise ArgumentError(f"treeverse: expected at least 2 states to keep, got {self.states!r}")
+        states: Any = self.states
+        if not isinstance(states, int) or states < 2:
+            raise ArgumentError(f"treeverse: expected at least 2 states to keep, got {states!r}")
 
 
 Policy: TypeAlias = Literal["store", "carry", "sqrt"] | Treeverse
