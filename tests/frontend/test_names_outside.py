@@ -394,3 +394,18 @@ def test_nothing_that_looks_at_a_function_changes_what_is_outside() -> None:
     assert (count, rows) == (1, [1])
     assert str(pliant.explain(compiled, X))
     assert (count, rows, list(w)) == (1, [1], [2.0, 0.0, 3.5])
+
+
+def test_a_list_of_an_annotated_class_is_the_functions_own() -> None:
+    def step(x: Any) -> Any:
+        global count
+        count += 1
+        out = list[Any]()
+        while x < 5:
+            out.append(x)
+            x = x + 1.0
+        return len(out)
+
+    f = pliant.jit(step)
+    assert [f(0.0), f(2.0), f(1.0), f(4.5)] == [5, 3, 4, 1]
+    assert count == 4

@@ -382,7 +382,7 @@ class Reader(Elements):
             known = BUILTINS.get(fn) or class_called(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
-            made = known or making(fn, lists.knowing(fn))
+            made = making(fn, known or lists.knowing(fn))
             run = telling(made, self.counted, getattr(fn, "__self__", None))
             return functools.partial(spread, run)
         if type(fn) is Maker:
