@@ -89,6 +89,7 @@ def _make(fn: types.FunctionType, trace: Trace) -> None:
     made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, trace) for k, d in fn.__kwdefaults__.items()}
     seen_as = made if code is not fn.__code__ else _watched(made, fn, trace, {name for _, name, _ in stored})
     trace.instrumented[id(fn)] = seen_as, fn  # fn too: its id must not be used again
+    trace.originals[id(seen_as)] = fn
     for cell in empty:  # last, as what they hold may lead back to fn
         _fill(cell, trace)
 

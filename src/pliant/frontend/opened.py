@@ -66,6 +66,7 @@ class Objects:
         self.forms: set[Any] = set()  # of calls that programs were made for, whatever their objects are
         self.taken: tuple[Any, ...] = ()  # from outside, which are arguments too
         self.may_take = True
+        self.before: Any = None  # what these three were before they were changed, if a program can be made neither way
         self.is_trial = False  # whether they are taken otherwise as it failed before
         self.failed: PliantError | None = None  # how it did with containers, if they are static values now
         self.growing: dict[int, list[Any]] = {}  # lists to which it appends, by id; see `growing`
@@ -162,20 +163,25 @@ class Objects:
         return self.take([*others, *[Name.of(owner, name) for owner, name in broken if is_named(owner)]])
 
     def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
-        """Whether objects are taken otherwise from now on, after a program could not be made."""
-        closed = [x for x in (*given, *getattr(error, "made", ())) if self._is_closed(x)]
+        """Whether objects are taken otherwise from now on, after a program could not be made. They are as before if it
+        can be made neither way: the next call may be one without a mistake."""
+        closed, before = [x for x in (*given, *getattr(error, "made", ())) if self._is_closed(x)], self.taken
         if open_all(closed) or self.take(getattr(error, "holders", ())):
-            self.is_trial = True
+            self.is_trial, self.before = True, (before, self.shut, self.may_take)
             return True
         if self.growing:
             self.growing, self.may_grow = {}, False
             return True
+        if self.is_trial or self.failed is not None:
+            self.taken, self.shut, self.may_take = self.before
+            self.is_trial, self.failed = False, None
+            return False
         opened = OPENED.intersection(map(type, Held(tree).objects.values()))
-        is_new = (bool(self.taken) or not opened <= self.shut) and not self.is_trial
-        self.shut |= opened
-        self.taken, self.may_take, self.is_trial = (), False, False
-        self.failed = error if is_new else None
-        return is_new
+        if not self.taken and opened <= self.shut:
+            return False
+        self.before, self.failed = (self.taken, self.shut, self.may_take), error
+        self.taken, self.shut, self.may_take = (), self.shut | opened, False
+        return True
 
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""
@@ -219,6 +225,7 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
             for n, x in enumerate(theirs):
                 if type(x) is Name:
                     own[x.collect(trace)] = n
+                    trace.roots.pop(which(x), None)  # what it holds is an argument: there is nothing to guard
             whole = objects, tuple(twins)
             replace_items(given, whole, origins(whole, twins))
             for x, parts in before:

@@ -24,11 +24,11 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.fresh import Fresh, fresh, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
-from pliant.frontend.kinds import itself
 from pliant.frontend.members import plain_member
 from pliant.frontend.number import Kind, is_number
 from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
+from pliant.frontend.originals import original
 from pliant.frontend.selection import Selection
 from pliant.frontend.shown import Cut, Window, is_block
 from pliant.frontend.signature import flatten
@@ -226,7 +226,7 @@ class _Returned:
             m = plain_member(m) if type(m) is frozenset else m
             found = known_text(without_arrays(m), "returned, or left in what the call changes")
             is_fresh = self.fresh is not None and id(m) in self.fresh.models
-            return Output("fresh", (self.fresh, id(m))) if is_fresh else Output("static", itself(found))
+            return Output("fresh", (self.fresh, id(m))) if is_fresh else Output("static", original(found, current()))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = _kind(m)
             if kind != "array" and self.is_row(m):

@@ -184,6 +184,7 @@ class Trace:
     constants: dict[int, tuple[Any, Value]] = field(default_factory=dict[int, tuple[Any, Value]])
     journal: list[tuple[Storage, Any, Any, bool]] = field(default_factory=list[tuple[Storage, Any, Any, bool]])
     instrumented: dict[int, Any] = field(default_factory=dict[int, Any])
+    originals: dict[int, Any] = field(default_factory=dict[int, Any])  # of these, by the ids of what stands for them
     shared: dict[int, tuple[Storage, Any]] = field(default_factory=dict[int, tuple[Storage, Any]])
     met: dict[int, Any] = field(default_factory=dict[int, Any])
     roots: dict[tuple[int, Any], tuple[Any, Any, Any]] = field(

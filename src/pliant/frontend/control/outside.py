@@ -12,7 +12,7 @@ import dis
 from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType
 from typing import Any, Final, cast
 
 import numpy as np
@@ -29,8 +29,9 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import REACH, entries_of, is_module
-from pliant.frontend.kinds import is_of, itself
+from pliant.frontend.kinds import is_of
 from pliant.frontend.missing import MISSING
+from pliant.frontend.originals import original
 from pliant.frontend.outernames import Name, is_named
 from pliant.frontend.reached import reached
 from pliant.frontend.selection import Selection
@@ -268,8 +269,7 @@ def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
     """A place that holds what NumPy would have left there, and what was there before: of a name for which another one
     stands while the function is traced, its own."""
     leaves, structure = flatten(place.get())
-    functions = {id(made): fn for made, fn in trace.instrumented.values()}
-    plain = [_plain(x, functions) for x in leaves]
+    plain = [_plain(x, trace) for x in leaves]
     if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
         place.set(unflatten(structure, plain))
     if place.number not in trace.behind:
@@ -305,13 +305,10 @@ def _what(unknown: list[Any]) -> str:
     return f"left with {text}"
 
 
-def _plain(x: Any, functions: dict[int, Any]) -> Any:
-    """What NumPy would have left: of an array whose content is known, or of what stands for a function. functions: of
-    the user, by the ids of what stands for them."""
-    if isinstance(x, MethodType):
-        return MethodType(functions[id(x.__func__)], x.__self__) if id(x.__func__) in functions else x
+def _plain(x: Any, trace: Trace) -> Any:
+    """What NumPy would have left: of an array whose content is known, or of what stands for a function."""
     if type(x) is not TracedArray:
-        return functions.get(id(x)) or itself(x)
+        return original(x, trace)
     if (array := _of_outside(x)) is not None:
         return array
     array = x.concrete
