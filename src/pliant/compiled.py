@@ -163,6 +163,7 @@ class Compiled:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], out: Any) -> Any:
         """A call that native code does not answer; kwargs without `out`."""
         raise_dropped()
+        self.objects.leave_large()
         tree = self._tree(args, kwargs)
         outside = tree[0][: len(tree[0]) - len(args)]
         given, structure = self.objects.flatten(tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import CellType
 from typing import Any, cast
 
@@ -30,7 +31,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.growing import Growing
 from pliant.frontend.guards import Guards
 from pliant.frontend.missing import MISSING
-from pliant.frontend.outernames import Name
+from pliant.frontend.outernames import LIMITS, Name
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
@@ -111,7 +112,10 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
     if type(x) is Name:
         if not attributes(x):
             raise NoEntryError
-        return Container(Name, (_part(sample, numbered.content, x.content),), ("content",), x.bound)
+        part = _part(sample, numbered.content, x.content)
+        if isinstance(part, Number) and part.kind is int and part.limits is None:
+            part = replace(part, limits=LIMITS)
+        return Container(Name, (part,), ("content",), x.bound)
     if is_record(kind):
         numbers, held = attributes(numbered), attributes(x)
         if held is not getattr(x, "__dict__", None):

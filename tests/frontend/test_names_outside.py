@@ -409,3 +409,77 @@ def test_a_list_of_an_annotated_class_is_the_functions_own() -> None:
     f = pliant.jit(step)
     assert [f(0.0), f(2.0), f(1.0), f(4.5)] == [5, 3, 4, 1]
     assert count == 4
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def test_a_name_holds_the_users_function_and_not_what_stands_for_it() -> None:
+    globals()["v"] = same
+
+    def step(x: Any) -> Any:
+        global v
+        made = v(x)
+        v = doubled if v is same else same
+        return made
+
+    f = pliant.jit(step)
+    for n in range(6):
+        assert v is (doubled if n % 2 else same)
+        np.testing.assert_array_equal(f(X), X * 2 if n % 2 else X)
+
+
+def test_a_function_that_is_returned_is_the_users() -> None:
+    assert pliant.jit(lambda x: (x, doubled))(X)[1] is doubled
+
+
+@pytest.mark.parametrize("first", [[1.0, 2.0], {"a": 1.0, "b": 2.0}, (1.0, 2.0)], ids=["list", "dict", "tuple"])
+def test_a_container_that_each_call_makes_anew_is_compiled_once(traces: list[Any], first: Any) -> None:
+    globals()["v"] = first
+
+    def step(x: Any) -> None:
+        global v
+        if isinstance(v, dict):
+            v = {key: part + x.sum() for key, part in v.items()}
+        else:
+            v = type(v)([v[1], x.sum()])
+
+    f = pliant.jit(step)
+    for _ in range(10):
+        f(X)
+    assert len(traces) <= 4
+    assert type(v) is type(first)
+
+
+def test_a_call_with_a_mistake_changes_nothing_for_later_ones() -> None:
+    f = pliant.jit(by_a_number)
+    for mistake, right in [(np.ones(4), X), (np.ones(5), np.ones((2, 3))), (np.ones(7), np.ones((2, 3)))]:
+        before = w
+        with pytest.raises(pliant.PliantError, match="could not be broadcast"):
+            f(mistake)
+        assert w is before
+        wanted = w - 0.5 * right
+        f(right)
+        np.testing.assert_array_equal(w, wanted)
+
+
+def test_integers_that_get_large_are_computed_by_python() -> None:
+    globals().update(v=1, rate=1)
+
+    def step(x: Any) -> Any:
+        global v, rate, count
+        v = (v * 6364136223846793005 + 1) % (2**61 - 1)
+        rate = rate * 3
+        count += 1
+        return x * (v % 1000)
+
+    f, seed = pliant.jit(step), 1
+    for n in range(50):
+        seed = (seed * 6364136223846793005 + 1) % (2**61 - 1)
+        assert f(1.0) == seed % 1000
+        assert (v, rate, count) == (seed, 3 ** (n + 1), n + 1)

@@ -186,6 +186,7 @@ class Objects:
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""
         objects = [x for n, x in {which(x): x for x in objects}.items() if n not in [*map(which, self.taken)]]
+        objects = [x for x in objects if not _is_large(x)]
         if not (self.may_take and objects and all(map(can_be_taken, objects))):
             return False
         if Held(objects).size > MOST or not all([not is_closed(x) or open_all([x]) for x in objects]):
@@ -194,6 +195,11 @@ class Objects:
         inside = {id(part) for x in both for part in containers(x)[1:]}
         before, self.taken = self.taken, tuple([x for x in both if id(x) not in inside])
         return [*map(id, before)] != [*map(id, self.taken)]
+
+    def leave_large(self) -> None:
+        """Have names with large integers be none of the arguments."""
+        if any(map(_is_large, self.taken)):
+            self.taken = tuple([x for x in self.taken if not _is_large(x)])
 
     def holding(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the objects from outside that are arguments too, and of its own arguments."""
@@ -246,6 +252,10 @@ def vars_of(x: Any) -> Any:
 def _number(x: Any) -> Any:
     """What tells a name from outside, or the attributes of an object, from others."""
     return which(x) if type(x) is Name else id(vars_of(x))
+
+
+def _is_large(x: Any) -> bool:
+    return type(x) is Name and x.is_large
 
 
 def _is_number(x: Any) -> bool:

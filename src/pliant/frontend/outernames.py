@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import CellType
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.frontend.attributes import HELD, attributes
 from pliant.frontend.control.region import Place, place_of
@@ -21,6 +21,9 @@ from pliant.frontend.records import OPENED, register
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.signature import UNNAMED
 from pliant.frontend.tracing import Trace
+
+LIMITS: Final = -(2**31), 2**31 - 1
+"""Of Python's integers that are arguments because a name holds them: programs compute in 64 bits, Python does not."""
 
 
 @final
@@ -57,6 +60,12 @@ class Name:
     def bound(self) -> tuple[Any, str]:
         """The cell, or the dict of names, in which it is, and its name there."""
         return self.place.holder, self.place.key
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is bound to an integer that only Python computes with as it should."""
+        content = self.place.get()
+        return type(content) is int and not LIMITS[0] <= content <= LIMITS[1]
 
     def collect(self, trace: Trace) -> int:
         """Have the name itself be bound to what a trace binds it to; the id of the cell that has held that."""
