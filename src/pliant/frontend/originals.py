@@ -6,7 +6,7 @@ import functools
 from types import MethodType
 from typing import Any
 
-from pliant.frontend.kinds import itself
+from pliant.frontend.kinds import is_of, itself
 from pliant.frontend.tracing import Trace
 
 
@@ -15,7 +15,7 @@ def original(x: Any, trace: Trace) -> Any:
     known = trace.outermost.originals
     if isinstance(x, MethodType):
         return MethodType(known[id(x.__func__)], x.__self__) if id(x.__func__) in known else x
-    if type(x) is functools.partial:
+    if is_of(x, functools.partial):
         function = original(x.func, trace)
         return x if function is x.func else functools.partial(function, *x.args, **x.keywords)
     return known[id(x)] if id(x) in known else itself(x)
