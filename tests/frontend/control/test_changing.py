@@ -56,7 +56,13 @@ def by_default(x: Any) -> Any:
     return x * TABLE.setdefault("k", np.arange(3.0)).sum()
 
 
-@pytest.mark.parametrize("body", [by_item, by_default], ids=lambda f: f.__name__)
+def by_adoption(x: Any) -> Any:
+    if "k" not in TABLE:
+        TABLE["k"] = np.ones(3) * 3.0 - np.array([3.0, 2.0, 1.0])
+    return x * TABLE["k"].sum()
+
+
+@pytest.mark.parametrize("body", [by_item, by_default, by_adoption], ids=lambda f: f.__name__)
 def test_tables_of_constants_are_filled_by_the_first_step(body: Any) -> None:
     loops = [
         lambda x: pliant.fori_loop(0, 3, lambda _, y: body(y), x, save="sqrt"),
@@ -68,6 +74,26 @@ def test_tables_of_constants_are_filled_by_the_first_step(body: Any) -> None:
         TABLE.clear()
         assert pliant.jit(loop)(1.0) == 27.0
         assert np.array_equal(TABLE["k"], np.arange(3.0))
+
+
+@pytest.mark.parametrize("make", [np.ones, np.zeros, lambda n: np.ones(n) * 2, lambda n: np.full(n, 3.0)])
+def test_constants_that_are_made_on_first_use_are_those_of_all_steps(make: Any) -> None:
+    def step(x: Any) -> Any:
+        if "w" not in TABLE:
+            TABLE["w"] = make(2)
+        return x + TABLE["w"]
+
+    def loop(x: Any) -> Any:
+        y = pliant.fori_loop(0, 2, lambda _, y: pliant.fori_loop(0, 2, lambda _, z: step(z), y), x)
+        return pliant.cond(y.sum() > 0, step, lambda y: y, y) * TABLE["w"]
+
+    made = list[Any]()
+    for f in (loop, pliant.jit(loop)):
+        TABLE.clear()
+        made += [f(np.ones(2)), f(np.ones(2)), TABLE["w"]]
+    assert np.array_equal(made[:3], made[3:])
+    TABLE.clear()
+    assert np.array_equal(pliant.grad(lambda x: loop(x).sum())(np.ones(2)), make(2))
 
 
 def test_a_table_that_each_step_fills_is_filled_at_each() -> None:

@@ -51,6 +51,7 @@ def changing_nothing(name: str, trace: Trace, given: Any) -> Generator[None]:
             continue
         if not _is_filled(place, before, now, trace):
             raise changed(name, place).at(("changed here", where))
+        _outlive(now, trace)
         trace.is_filling = True
 
 
@@ -114,6 +115,13 @@ def _is_constant(x: Any, trace: Trace) -> bool:
         return False
     arrays = [leaf for leaf in flatten(x)[0] if type(leaf) is TracedArray]
     return not any([_is_unknown(leaf) and leaf.storage.trace is trace for leaf in arrays])
+
+
+def _outlive(now: Any, trace: Trace) -> None:
+    """Constants that a trace has made, and left outside, are those of the outermost one: later steps read them."""
+    for leaf in flatten(now)[0]:
+        if type(leaf) is TracedArray and leaf.storage.trace is trace and leaf.storage.concrete is not None:
+            leaf.storage.trace, leaf.storage.content = trace.outermost, None
 
 
 def _is_unknown(x: Any) -> bool:
