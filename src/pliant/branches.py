@@ -12,17 +12,17 @@ from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, ShapeError, UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.control.changing import changed, is_of_change, taken_back_if_refused
 from pliant.frontend.control.stepwise import chosen
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
-from pliant.frontend.kinds import is_sequence
+from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
-from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.tracing import current, is_tracing, short_of
 from pliant.ops.cond import Cond
 
 Tree: TypeAlias = Any
@@ -49,11 +49,12 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
             f"cond: expected one condition, got {condition.type}", hint="np.where(condition, x, y) chooses by element"
         ).at(("here", here()))
     if condition.concrete is not None:
-        return (then if bool(condition) else otherwise)(*operands)
-    return or_stepwise(
-        lambda: _traced(condition, then, otherwise, operands),
-        lambda: callee(chosen, current())(condition, then, otherwise, operands),
-    )
+        return _run_traced(callee(then if bool(condition) else otherwise, current()), operands)
+
+    def run(*given: Any) -> Tree:
+        return callee(chosen, current())(condition, then, otherwise, given)
+
+    return or_stepwise(lambda: _traced(condition, then, otherwise, operands), lambda: _run_traced(run, operands))
 
 
 def _traced(condition: TracedArray, then: Callable[..., Any], otherwise: Callable[..., Any], operands: Tree) -> Tree:
@@ -97,7 +98,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     if not branches:
         raise ArgumentError("switch: expected at least one branch")
     if len(branches) == 1:
-        return branches[0](*operands)
+        return cond(True, branches[0], branches[0], *operands)
     middle = len(branches) // 2
     low, high = branches[:middle], branches[middle:]
 
@@ -223,10 +224,30 @@ def _run_plainly(branch: Callable[..., Any], operands: Tree) -> Tree:
     return made
 
 
+def _run_traced(branch: Callable[..., Any], operands: Tree) -> Tree:
+    """The same inside a trace, which looks into the branch as into the user's function."""
+    leaves, structure = flatten(operands)
+    given = [own_copy(x) for x in leaves]
+    made = branch(*unflatten(structure, given))
+    for x, y in zip(leaves, given, strict=True):
+        if y is not x and y.storage.is_touched:
+            as_traced(x)[...] = y
+    return made
+
+
+def own_copy(x: Any) -> Any:
+    """An array of a trace's own, with what is known of it; anything else as it is."""
+    if short_of(x.dtype) is None if is_array(x) else type(x) is not TracedArray or x.is_scalar or x.is_weak:
+        return x
+    array = as_traced(x)
+    known = array.concrete if array.storage.concrete is not None else None
+    return fresh(array.value, is_array=True) if known is None else fresh_concrete(known.copy())
+
+
 def copied(tree: Tree) -> Tree:
     """The tree with copies of its arrays: bodies may write what they are given."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
 
 
-__all__ = ["cond", "copied", "or_stepwise", "over_same", "switch"]
+__all__ = ["cond", "copied", "or_stepwise", "over_same", "own_copy", "switch"]

@@ -198,3 +198,70 @@ def _anew(loop: Any, x: float) -> Any:
     made = loop(a_class, x)
     start()
     return made
+
+
+def counting(f: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(*args: Any) -> Any:
+        global count  # noqa: PLW0603
+        count += 1
+        return f(*args)
+
+    return counted
+
+
+def itself(y: Any) -> Any:
+    return y
+
+
+def written(y: Any) -> Any:
+    y[0] = y[1] * 7.0
+    return y
+
+
+OPERANDS = {
+    "cond": lambda f, x: pliant.cond(x[1] > 0, f, lambda y: y * 2, x),
+    "not taken": lambda f, x: pliant.cond(x[1] < 0, f, lambda y: y * 2, x),
+    "known": lambda f, x: pliant.cond(True, f, lambda y: y * 2, x),
+    "switch": lambda f, x: pliant.switch(x[1] > 0, [itself, f, itself], x),
+    "known switch": lambda f, x: pliant.switch(1, [itself, f, itself], x),
+    "of one": lambda f, x: pliant.switch(0, [f], x),
+    "of a list": lambda f, x: pliant.cond(x[1] > 0, lambda ys: f(ys[0]), lambda ys: ys[0], [x]),
+}
+
+
+@pytest.mark.parametrize("body", [itself, counting(itself), written, counting(written)], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("branch", OPERANDS.values(), ids=OPERANDS)
+def test_what_a_branch_returns_is_not_the_operand(body: Any, branch: Any) -> None:
+    def f(x: Any) -> Any:
+        y = branch(body, x)
+        y[2] = 100.0
+        return y
+
+    start()
+    expected, x = np.arange(1.0, 4.0), np.arange(1.0, 4.0)
+    y = f(expected)
+    assert expected[2] == 3.0
+    left = state()
+    start()
+    assert np.array_equal(pliant.jit(f)(x), y)
+    assert np.array_equal(x, expected)
+    assert state() == left
+
+
+def test_a_branch_that_is_known_puts_nothing_into_a_dict_of_the_operands() -> None:
+    def put(table: Any) -> Any:
+        table["x"] = table["x"] * 2
+        return table
+
+    def f(x: Any) -> Any:
+        table = {"x": x}
+        return pliant.cond(True, put, put, table)["x"], table["x"]
+
+    assert f(3.0) == pliant.jit(f)(3.0) == (6.0, 3.0)
+
+
+def test_a_branch_that_is_known_knows_what_is_known_of_its_operands() -> None:
+    def f(x: Any) -> Any:
+        return pliant.switch(1, [lambda n: np.zeros(3), lambda n: np.zeros(n.sum()), lambda n: n], np.array([1, 2])) + x
+
+    assert pliant.jit(f)(1.0).shape == (3,)
