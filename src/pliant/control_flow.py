@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.branches import copied, or_stepwise, over_same
+from pliant.branches import copied, or_stepwise, over_same, own_copy
 from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.ir import Function, Value, param
@@ -450,7 +450,7 @@ def _stepwise_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reve
         ys, made = flatten(y)
         ys = [as_traced(x) if is_number(x) else x for x in ys]
         kinds[:] = len(ys), _stackable((ys, made))
-        return state, tuple(ys)
+        return state, tuple([own_copy(x) for x in ys])
 
     state, made = callee(scanned, current())(step, _own(init), steps, reverse)
     count, kept = kinds

@@ -265,3 +265,20 @@ def test_a_branch_that_is_known_knows_what_is_known_of_its_operands() -> None:
         return pliant.switch(1, [lambda n: np.zeros(3), lambda n: np.zeros(n.sum()), lambda n: n], np.array([1, 2])) + x
 
     assert pliant.jit(f)(1.0).shape == (3,)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_a_step_of_a_scan_stacks_is_what_it_was_at_the_step(reverse: bool) -> None:
+    def step(c: Any, row: Any) -> Any:
+        c[0] += row
+        return c, (c, c[:1])
+
+    def f(x: Any) -> Any:
+        return pliant.scan(counting(step), x, X, reverse=reverse)
+
+    start()
+    expected, left, x = f(np.zeros(2)), state(), np.zeros(2)
+    start()
+    assert _is_equal(pliant.jit(f)(x), expected)
+    assert state() == left
+    assert not x.any()
