@@ -245,10 +245,10 @@ def mean(
     """np.mean."""
     array = as_traced(a)
     if dtype is not None and short(dtype)[0] in "iub":  # the sum in that dtype, then divided
-        total = sum_(array, axis, dtype, keepdims=keepdims, where=where)
         axes = axes_of(axis, array.ndim)
-        count = kept(counted(array.shape, axes, where, "f64"), array.shape, axes, keepdims)
-        made = as_traced(total / fresh(count)).value
+        total = sum_(array, axis, dtype, where=where)
+        made = as_traced(total / fresh(counted(array.shape, axes, where, "f64"))).value
+        made = kept(made, array.shape, axes, keepdims)
         return store_out(made if is_given(out) else cast_value(made, short(dtype)), out, "np.mean", casting="unsafe")
     dtype = dtype_beside(array, out) if dtype is None and array.type.dtype in ("f32", "c64") else dtype
     x = inexact(array, dtype)
