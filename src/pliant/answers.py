@@ -240,7 +240,7 @@ def _made(sample: Sample, output: Output) -> Made:
         sides = [_made(sample, side) for side in output.alternatives]
         if any([isinstance(side, View | Front) for side in sides]):
             raise NoEntryError
-        return Choice(place, *sides)
+        return Choice(place, tuple(sides))
     if output.kind != "source":  # "kept" is known when containers are changed
         raise NoEntryError
     if program.is_turned_back(output):

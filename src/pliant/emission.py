@@ -94,7 +94,7 @@ def _made(output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
     if output.kind == "leaf":
         return leaves[place]
     if output.kind == "either":
-        return _made(output.alternatives[0 if bool(results[place]) else 1], leaves, results)
+        return _made(output.alternatives[int(results[place])], leaves, results)
     if output.kind != "array":
         return place
     made = results[place]

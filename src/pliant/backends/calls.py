@@ -167,11 +167,10 @@ class Put:
 @final
 @frozen
 class Choice:
-    """The first of two objects if the result `condition` is true, else the second; neither is a view."""
+    """One of several objects, of which the result `number` is its number; none is a view."""
 
-    condition: int
-    first: Made
-    second: Made
+    number: int
+    sides: tuple[Made, ...]
 
 
 @final

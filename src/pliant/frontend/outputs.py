@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, cast, final
 import numpy as np
 
 from pliant.core.data import frozen, mutable
-from pliant.core.ir import Value, const
+from pliant.core.ir import Value
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
@@ -38,7 +38,6 @@ from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, is_static, look
-from pliant.ops.compare import less
 from pliant.ops.shape import permute
 
 Axes: TypeAlias = "tuple[int, ...]"
@@ -51,12 +50,12 @@ class Output:
     """One leaf of what a function returns.
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
-    of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "same" for the view that the returned leaf `place` is, "again" for
-    the one that leaf `place` of those that are left is; "leaf" for an argument as it is; "container" for the
-    container of that number, "kept" for one of those that are in the arguments afterwards; "static" for what
-    is no number; "fresh" for a copy of it, of those that are made together; "spread" for the first elements
-    of a list, `place` being what they are, of which the alternatives are the parts, one array for each.
+    of the caller's array; "packed" for a vector of several results; "either" for that one of others of which the
+    result `place` is the number, false the first and true the second; "same" for the view that the returned leaf
+    `place` is, "again" for the one that leaf `place` of those that are left is; "leaf" for an argument as it is;
+    "container" for the container of that number, "kept" for one of those that are in the arguments afterwards;
+    "static" for what is no number; "fresh" for a copy of it, of those that are made together; "spread" for the
+    first elements of a list, `place` being what they are, of which the alternatives are the parts, one array for each.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -101,7 +100,7 @@ class Output:
                 array = leaves[place] if place < len(leaves) else met[place - len(leaves)]
             return self.seen(array, results)
         if self.kind == "either":
-            return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
+            return self.alternatives[int(results[place])].made(leaves, met, results)
         if self.kind == "spread":
             return place.made([column.made(leaves, met, results) for column in self.alternatives])
         if self.kind == "fresh":
@@ -244,7 +243,7 @@ class _Returned:
             message = f"what the function leaves is a {kind} or None, by a condition that is known only at run time"
             hint = "keep its parts apart, or begin with one that is no None"
             raise UnsupportedError(message, hint=hint).at(("condition here", m.pliant_flag.value.origin))
-        return Output("either", self.result(m.pliant_flag.value), (), None, (self.output(held), Output("static", None)))
+        return Output("either", self.result(m.pliant_flag.value), (), None, (Output("static", None), self.output(held)))
 
     def is_shared(self, x: TracedArray) -> bool:
         """Whether the caller has, or gets, other arrays in the memory of this one."""
@@ -286,26 +285,15 @@ class _Returned:
         """One of two arrays, by a condition that is known after the call."""
         either = cast("Either", m.storage)
         place = self.result(either.condition)
-        sides = tuple([self.output(x) for x in _alternatives(either, m.lenses)])
+        sides = tuple([self.output(x) for x in reversed(_alternatives(either, m.lenses))])
         return Output("either", place, (), m.type, sides)
 
     def picked(self, m: TracedArray) -> Output:
         """One of several arrays, by a number that is known after the call."""
         picks = Picks()
         which = picks.which(m)
-        return self.one_of(which, [self.view(x) for x in picks.arrays], m.type)
-
-    def one_of(self, which: Value, sides: Sequence[Output], type: Type, first: int = 0) -> Output:
-        """One of others by its number, of which the first has this one."""
-        if len(sides) == 1:
-            return sides[0]
-        half = len(sides) // 2
-        place = self.result(less(which, const(first + half, "i64")))
-        lower, upper = (
-            self.one_of(which, sides[:half], type, first),
-            self.one_of(which, sides[half:], type, first + half),
-        )
-        return Output("either", place, (), type, (lower, upper))
+        sides = tuple([self.view(x) for x in picks.arrays])
+        return sides[0] if len(sides) == 1 else Output("either", self.result(which), (), m.type, sides)
 
     def view(self, m: TracedArray) -> Output:
         """A view of an array of the caller, or of a result that has several."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.compiled import Compiled
 from pliant.errors import IndexRangeError
 
 STEPS = [0, 1, 2, 6]
@@ -254,6 +255,35 @@ def test_what_is_picked_by_an_argument_is_returned_and_left_as_it_is(k: int) -> 
     assert other is [arrays[0], arrays[1], made][k]
     part[0] = 5.0
     assert list(arrays[k]) == [float(k % 3), 5.0, float(k % 3)]
+
+
+def in_two_orders(held: Any, k: Any) -> Any:
+    """Some stand in the list twice, and others are picked from the end."""
+    here, there = held[k], [*held][::-1][k]
+    here[0] += 1.0
+    there[1:] *= 2.0
+    return here, there, there[1:], [here, there][k % 2]
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 4, -1, -3])
+def test_what_stands_in_a_list_twice_is_one_array(k: int) -> None:
+    mine, theirs = [[np.full(3, float(n)) for n in range(3)] for _ in range(2)]
+    order = [2, 0, 2, 1, 0]
+    found = pliant.jit(in_two_orders)([mine[n] for n in order], k)
+    expected = in_two_orders([theirs[n] for n in order], k)
+    assert_same([*found, *mine], [*expected, *theirs])
+    assert [which(x, *mine[:2]) for x in found] == [which(x, *theirs[:2]) for x in expected]
+
+
+@pytest.mark.parametrize("count", [3, 60])
+def test_which_one_of_many_is_returned_is_looked_up(count: int) -> None:
+    arrays = [np.full(2, float(n)) for n in range(count)]
+
+    def some(k: Any) -> Any:
+        return arrays[k], arrays[k - 1], arrays[(k + 1) % count]
+
+    assert all([x is arrays[n] for x, n in zip(pliant.jit(some)(1), (1, 0, 2), strict=True)])
+    assert str(Compiled(some).program(1).fn).count("\n") < 40  # and not as many as there are arrays
 
 
 def test_a_row_that_is_picked_is_a_view() -> None:

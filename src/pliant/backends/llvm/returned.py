@@ -69,10 +69,10 @@ class Returned:
                 for count in counts:
                     if count is not None:
                         self.scalars[count] = self.w.local("[16 x i8]")
-            case Choice(condition, first, second):
-                self.scalars[condition] = self.w.local("[16 x i8]")
-                self.prepare(first)
-                self.prepare(second)
+            case Choice(number, sides):
+                self.scalars[number] = self.w.local("[16 x i8]")
+                for side in sides:
+                    self.prepare(side)
             case Container(_, parts):
                 for part in parts:
                     self.prepare(part)
@@ -191,12 +191,13 @@ class Returned:
         return new, w.load("ptr", new, layout.LIST) if kind is list else w.at(new, layout.TUPLE)
 
     def choice(self, made: Choice) -> str:
-        """One of two objects."""
-        w = self.w
-        first, second, chosen, place = w.label("first"), w.label("second"), w.label("chosen"), w.local("ptr")
-        is_first = w.op(f"icmp ne i8 {w.load('i8', self.scalars[made.condition])}, 0")
-        w.line(f"br i1 {is_first}, label %{first}, label %{second}")
-        for label, side in ((first, made.first), (second, made.second)):
+        """One of several objects."""
+        w, kind = self.w, "i8" if self.results[made.number].dtype == "bool" else "i64"
+        labels, chosen, place = [w.label("side") for _ in made.sides], w.label("chosen"), w.local("ptr")
+        cases = " ".join([f"{kind} {n}, label %{label}" for n, label in enumerate(labels)])
+        number = w.load(kind, self.scalars[made.number])
+        w.line(f"switch {kind} {number}, label %{labels[-1]} [{cases}]")
+        for label, side in zip(labels, made.sides, strict=True):
             w.begin(label)
             w.line(f"store ptr {self.build(side)}, ptr {place}")
             w.line(f"br label %{chosen}")

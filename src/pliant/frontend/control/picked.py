@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast, final
 import numpy as np
 
 from pliant.core.data import frozen
-from pliant.core.ir import Value, Values, const
+from pliant.core.ir import Const, Value, Values, const
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.either import Either, is_twin, possible
@@ -25,6 +25,7 @@ from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of
 from pliant.frontend.tracing import Storage, Trace, current
 from pliant.frontend.view import Lens
+from pliant.ops.base import is_const
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import equal
 from pliant.ops.select import select
@@ -181,6 +182,11 @@ class Picks:
         numbers = [
             self.number(x) if a is None else self.which(TracedArray(a.storage, (*a.lenses, *x.lenses))) for a in arrays
         ]
+        if is_table(found) and all([isinstance(number.op, Const) for number in numbers]):
+            table = [int(cast("Const", number.op).value.real) for number in numbers]
+            place = found[0].place
+            is_same = table == [*range(len(table))]
+            return place if is_same else value_of(as_traced(np.array(table))[with_kind(place, PLACE)], "i64")
         which = numbers[-1] if found[-1].is_last else self.number(x)
         for o, number in reversed([*zip(found, numbers, strict=True)][: -1 if found[-1].is_last else None]):
             which = select(o.holds, number, which)
@@ -194,6 +200,14 @@ class Picks:
             self.arrays.append(x)
             places.append(n)
         return const(n, "i64")
+
+
+def is_table(found: Sequence[Original]) -> bool:
+    """Whether the n-th is what an allocation is a copy of if one place is n, and nothing else is."""
+    place = found[0].place
+    return found[-1].is_last and all(
+        [o.n == n and o.place is place and is_const(o.condition, True) for n, o in enumerate(found)]
+    )
 
 
 def _found(storage: Storage) -> Callable[[], Storage | None]:
