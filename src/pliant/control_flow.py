@@ -170,10 +170,7 @@ def fori_loop(
     _check_limit("fori_loop", max_steps)
     if not is_tracing():
         check_policy(save)
-        state = copied(init)
-        for i in range(int(lo), int(hi)):
-            state = body(i, state)
-        return state
+        return counted(int(lo), int(hi), body, copied(init))
 
     def traced() -> Tree:
         first, last = as_traced(lo), as_traced(hi)
@@ -284,10 +281,8 @@ def while_loop(
     _check_limit("while_loop", max_steps)
     if not is_tracing():
         check_policy(save)
-        state, done = copied(init), 0
-        while (max_steps is None or done < max_steps) and bool(cond(state)):
-            state, done = body(state), done + 1
-        return state
+        state = copied(init)
+        return repeated(cond, body, state) if max_steps is None else bounded(cond, body, state, max_steps)
 
     def traced() -> Tree:
         return _repeated(cond, body, init, save) if max_steps is None else _bounded(cond, body, init, max_steps, save)

@@ -163,8 +163,13 @@ def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
     """The places in what outlives the call that derivatives and batches have set, and taken back: not those of what
     stands for arguments while it is traced. whole: this, of the function itself."""
     inside = {id(x) for tree in (whole, *trace.passed) for x in containers(tree)} - trace.taken.keys()
-    places = [trace.behind[p.number][1] if p.number in trace.behind else p for p in trace.taken_back]
+    places = [_real(place, trace) for place in trace.taken_back]
     return tuple([place for place in places if place.number not in inside])
+
+
+def _real(place: Place, trace: Trace) -> Place:
+    """The name from outside for which a cell of the trace stands; any other place itself."""
+    return trace.behind[place.number][1] if place.number in trace.behind else place
 
 
 @contextmanager
@@ -216,7 +221,7 @@ def _check(trace: Trace, outside: dict[int, Any]) -> None:
 
 def _argument(trace: Trace, place: Place, holder: Any) -> Any:
     """What may be an argument too, instead of being left with what is known only at run time at a place."""
-    place = trace.behind[place.number][1] if place.number in trace.behind else place
+    place = _real(place, trace)
     if is_named(place.holder):
         return Name(place)
     return holder.__dict__ if is_of(holder, FunctionType) else holder
@@ -272,9 +277,9 @@ def _settled(place: Place, before: Any, trace: Trace) -> tuple[Place, Any]:
     plain = [_plain(x, trace) for x in leaves]
     if any([x is not y for x, y in zip(plain, leaves, strict=True)]):
         place.set(unflatten(structure, plain))
-    if place.number not in trace.behind:
+    real = _real(place, trace)
+    if real is place:
         return place, before
-    real: Place = trace.behind[place.number][1]
     found, _ = trace.left.setdefault(real, (real.get(), here()))
     real.set(place.get())
     return real, found
@@ -317,7 +322,7 @@ def _plain(x: Any, trace: Trace) -> Any:
 
 def _text(place: Place, trace: Trace) -> str:
     """The place, as the user knows it."""
-    place = trace.behind[place.number][1] if place.number in trace.behind else place
+    place = _real(place, trace)
     if place.kind == "name":
         return f"the name {place.key!r}, which is bound outside of the function,"
     holder: Any = place.holder

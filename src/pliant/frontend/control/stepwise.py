@@ -1,6 +1,5 @@
-"""Loops and branches that are given as functions, as Python's own: a trace looks into these as into the user's.
-
-What the functions that they are given change outside is changed as in statements of the user.
+"""Loops and branches that are given as functions, as Python's own: outside of tracing, and for a trace, which looks
+into these as into the user's where what they are given changes something outside, as statements of the user do.
 """
 
 from __future__ import annotations
