@@ -218,6 +218,19 @@ def test_loops_of_a_traced_number_of_steps_have_gradients(n: int, most: int | No
     np.testing.assert_allclose(batch[0], pliant.grad(f, argnums=1)(n, x))
 
 
+@pytest.mark.parametrize("stop", [0, 3, 30])
+@pytest.mark.parametrize("most", [0, 2, 20])
+def test_a_loop_ends_at_its_bound_and_at_its_limit(stop: int, most: int) -> None:
+    def known(x: Any) -> Any:
+        return pliant.fori_loop(1, stop, lambda i, y: y + i, x, max_steps=most)
+
+    def traced(n: Any, x: Any) -> Any:
+        return pliant.fori_loop(1, n, lambda i, y: y + i, x, max_steps=most)
+
+    expected = 0.5 + sum(range(1, stop)[:most])
+    assert known(0.5) == pliant.jit(known)(0.5) == pliant.jit(traced)(np.array(stop), 0.5) == expected
+
+
 def branches(p: Any, x: Any) -> Any:
     return pliant.cond(p, lambda x: (np.sin(x), 0), lambda x: (x * x, np.sum(x)), x)
 

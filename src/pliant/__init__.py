@@ -17,10 +17,11 @@ from pliant.api import (
     vjp,
     vmap,
 )
+from pliant.associative import associative_scan
 from pliant.branches import cond, switch
 from pliant.compiled import disable_jit
 from pliant.control import checkpoint, custom_derivative, stop_gradient
-from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
+from pliant.control_flow import fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
 from pliant.exchange import from_jax, to_jax
 from pliant.explain import explain

@@ -9,11 +9,12 @@ it changes are changed at each step: then the loop is traced as a `for` or `whil
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from pliant.associative import as_count, number_of_rows
 from pliant.branches import copied, or_stepwise, over_same, own_copy
 from pliant.callables import function_of
 from pliant.compiled import Compiled
@@ -30,7 +31,7 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence
 from pliant.frontend.number import Kind, is_number
-from pliant.frontend.signature import containers, flatten, unflatten
+from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
 from pliant.frontend.tracing import current, is_tracing, type_of
@@ -72,7 +73,7 @@ def scan(
     (np.float64(6.0), array([0., 2., 9.]))
     """
     function_of(f)
-    steps = _steps(flatten(xs)[0], length)
+    steps = number_of_rows("scan", flatten(xs)[0], length)
     if not is_tracing():
         check_policy(save)
         return _plain_scan(f, init, xs, steps, reverse)
@@ -145,10 +146,10 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     if not is_of(f, Fold):
         raise ArgumentError(f"reduce: expected a function of two, or one of pliant.folds, got {type(f).__name__}")
     rows, structure = flatten(xs)
-    if not is_tracing() and not _steps(rows, None):
+    if not is_tracing() and not number_of_rows("reduce", rows, None):
         return Compiled(functools.partial(reduce, f), original=f.step)(init, xs)  # which knows the types
     if init is None:
-        first = [x[0] if _steps(rows, None) else np.zeros(np.shape(x)[1:], x.dtype) for x in rows]
+        first = [x[0] if number_of_rows("reduce", rows, None) else np.zeros(np.shape(x)[1:], x.dtype) for x in rows]
         init = f.start(unflatten(structure, first))
     return f.finish(scan(lambda state, x: (f.step(state, x), None), init, xs)[0])
 
@@ -167,14 +168,17 @@ def fori_loop(
     6
     """
     function_of(body)
-    _check_limit("fori_loop", max_steps)
+    max_steps = None if max_steps is None else as_count("fori_loop: max_steps", max_steps)
+    _check_bounds(lo, hi)
     if not is_tracing():
         check_policy(save)
-        return counted(int(lo), int(hi), body, copied(init))
+        stop = int(hi) if max_steps is None else min(int(hi), int(lo) + max_steps)
+        return counted(int(lo), stop, body, copied(init))
 
     def traced() -> Tree:
         first, last = as_traced(lo), as_traced(hi)
-        most = _most_steps(first, last) if max_steps is None else max_steps
+        bounds = [n for n in (_most_steps(first, last), max_steps) if n is not None]
+        most = min(bounds, default=None)
         if most is not None:
             return _counted(first, last, body, State.of(init), most, save)
         return _counting(lo, hi, body, init, save)
@@ -186,12 +190,13 @@ def fori_loop(
     return or_stepwise(traced, stepwise if save == "store" else None)
 
 
-def _check_limit(name: str, max_steps: Any) -> None:
-    """ArgumentError for what cannot limit the steps of a loop."""
-    if max_steps is not None and not isinstance(max_steps, int | np.integer):
-        raise ArgumentError(f"{name}: max_steps is an int known while tracing, or None; got {max_steps!r}").at(
-            ("here", here())
-        )
+def _check_bounds(*bounds: Any) -> None:
+    """ArgumentError for what range would not take."""
+    for x in bounds:
+        given = x.type if type(x) is TracedArray else type_of(np.asarray(x))
+        if given.shape or given.kind not in "biu":
+            message = f"fori_loop: expected integers for the bounds, got {given}"
+            raise ArgumentError(message, hint="int(n) makes an integer of a number").at(("here", here()))
 
 
 def _counted(
@@ -278,7 +283,7 @@ def while_loop(
     """
     function_of(cond)
     function_of(body)
-    _check_limit("while_loop", max_steps)
+    max_steps = None if max_steps is None else as_count("while_loop: max_steps", max_steps)
     if not is_tracing():
         check_policy(save)
         state = copied(init)
@@ -322,83 +327,12 @@ def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree,
     return _repeated(going, step, (0, init), save)[1]
 
 
-def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
-    """Running combinations `x0, f(x0, x1), f(f(x0, x1), x2), …` of the rows of xs, f being associative.
-
-    f takes and returns stacks of rows, and is called O(log n) times. ShapeError if it changes their shapes.
-
-    >>> import numpy as np, pliant
-    >>> pliant.associative_scan(np.multiply, np.array([1.0, 2.0, 3.0, 4.0]))
-    array([ 1.,  2.,  6., 24.])
-    """
-    leaves, structure = flatten(xs)
-    n = _steps(leaves, None)
-    if reverse:
-        leaves = [x[::-1] for x in leaves]
-
-    def combined(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-        if reverse:
-            a, b = b, a
-        made, returned = flatten(f(unflatten(structure, list(a)), unflatten(structure, list(b))))
-        _check_rows(a, structure, made, returned)
-        return made
-
-    def running(rows: list[Any], count: int) -> list[Any]:
-        if count < 2:
-            return rows
-        pairs = combined([x[: count - 1 : 2] for x in rows], [x[1::2] for x in rows])
-        odd = running(pairs, count // 2)
-        rest = [x[2::2] for x in rows]
-        fewer = (count - 1) // 2
-        even = combined([y[:fewer] for y in odd], rest) if fewer else rest
-        out: list[Any] = []
-        for x, y, z in zip(rows, odd, even, strict=True):
-            whole = np.empty_like(x, dtype=y.dtype)
-            whole[0], whole[1::2] = x[0], y
-            if fewer:
-                whole[2::2] = z
-            out.append(whole)
-        return out
-
-    made = running(leaves, n)
-    return unflatten(structure, [x[::-1] for x in made] if reverse else made)
-
-
 # --- parts
 
 
 def _seen(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called inside of one that a trace does not look into."""
     return callee(f, current()) if is_tracing() else f
-
-
-def _check_rows(given: Sequence[Any], structure: Any, made: Sequence[Any], returned: Any) -> None:
-    """Refuse what an associative function makes of stacks of rows if it is not as many, of the same shapes."""
-    if returned != structure:
-        message = f"associative_scan: rows enter as {containers(structure)} but leave as {containers(returned)}"
-        raise ArgumentError(message, hint="return the containers that come; * is an array").at(("here", here()))
-    for x, y in zip(given, made, strict=True):
-        if np.shape(x) != np.shape(y):
-            message = f"associative_scan: stacks of rows enter as {_type(x)} but leave as {_type(y)}"
-            raise ShapeError(message, hint="combine rows one by one: the first axis numbers them").at(("here", here()))
-
-
-def _type(x: Any) -> Type:
-    return x.type if type(x) is TracedArray else type_of(np.asarray(x))
-
-
-def _steps(rows: Sequence[Any], length: int | None) -> int:
-    """The number of rows; ShapeError if the arrays do not agree."""
-    found: set[tuple[int, ...]] = {np.shape(x)[:1] for x in rows}
-    is_scalar = () in found
-    if length is not None:
-        found.add((length,))
-    if is_scalar or len(found) > 1:
-        shapes = ", ".join(str(np.shape(x)) for x in rows)
-        raise ShapeError(f"expected arrays with the same number of rows, got shapes {shapes}; length={length}")
-    if not found:
-        raise ArgumentError("scan: expected length= where there are no arrays to go over")
-    return found.pop()[0]
 
 
 def _pair(out: Any) -> tuple[Any, Any]:
@@ -477,4 +411,4 @@ def _condition(test: Callable[[Any], Any], state: State) -> Closed:
     return again
 
 
-__all__ = ["associative_scan", "fori_loop", "map", "reduce", "scan", "while_loop"]
+__all__ = ["fori_loop", "map", "reduce", "scan", "while_loop"]

@@ -10,7 +10,7 @@ import pytest
 
 import pliant
 from pliant import diff
-from pliant.errors import ArgumentError, MutationError
+from pliant.errors import ArgumentError, MutationError, ShapeError
 
 X = np.arange(1.0, 4.0)
 add: Any = np.add
@@ -48,12 +48,33 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "max_steps of fori_loop": (
         lambda: pliant.jit(lambda x: pliant.fori_loop(0, 3, lambda i, c: c, x, max_steps=anything))(X),
-        "fori_loop: max_steps is an int known while tracing, or None; got 'a'",
+        "fori_loop: max_steps is an int ≥ 0 known while tracing, or None; got 'a'",
     ),
     "max_steps of while_loop": (
         lambda: pliant.while_loop(lambda c: c < 3, lambda c: c + 1, 0.0, max_steps=anything),
-        "while_loop: max_steps is an int known while tracing, or None; got 'a'",
+        "while_loop: max_steps is an int ≥ 0 known while tracing, or None; got 'a'",
     ),
+    "length below 0": (
+        lambda: pliant.scan(lambda c, x: (c, x), 0.0, length=-1),
+        "scan: length is an int ≥ 0 known while tracing, or None; got -1",
+    ),
+    "length that is no int": (
+        lambda: pliant.jit(lambda x: pliant.scan(lambda c, x: (c, x), x, length=anything))(X),
+        "scan: length is an int ≥ 0 known while tracing, or None; got 'a'",
+    ),
+    "length that is traced": (
+        lambda: pliant.jit(lambda n: pliant.scan(lambda c, x: (c, x), 0.0, length=n))(np.array(3)),
+        r"scan: length is an int ≥ 0 known while tracing, or None; got a traced i64\[\]",
+    ),
+    "a stop that is no integer": (
+        lambda: pliant.fori_loop(0, 2.5, lambda i, c: c, X),
+        r"fori_loop: expected integers for the bounds, got f64\[\]",
+    ),
+    "bounds that are arrays": (
+        lambda: pliant.jit(lambda x: pliant.fori_loop(0, x, lambda i, c: c, x))(X),
+        r"fori_loop: expected integers for the bounds, got f64\[3\]",
+    ),
+    "a number that combines": (lambda: pliant.associative_scan(3, X), "expected a function, got int"),  # type: ignore[arg-type]
 }
 
 
@@ -71,3 +92,10 @@ def test_a_function_that_writes_is_refused_in_the_name_of_the_system() -> None:
 
     with pytest.raises(MutationError, match=r"^ComplexStep: the function writes"):
         diff.gradient(write, diff.ComplexStep(), X)
+
+
+def test_a_loop_over_no_rows_is_named() -> None:
+    with pytest.raises(
+        ShapeError, match=r"^associative_scan: expected arrays with the same number of rows, got shapes"
+    ):
+        pliant.associative_scan(np.add, 3.0)
