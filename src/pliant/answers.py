@@ -117,11 +117,18 @@ def changing(
         answer, items, *passed = made
         tree = (*sample.outside, *passed[:count]), dict(zip(names, passed[count:], strict=True))
         given = flatten(tree)[0]
-        items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
+        items = [_item(o, given, x) for o, x in zip(changed.outputs, items, strict=True)]
         changed.put(containers(tree), items, given)
         return answer if rebuild is None else rebuild(answer)
 
     return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change
+
+
+def _item(output: Output, given: Sequence[Any], made: Any) -> Any:
+    """What a container gets: an argument, or what was made."""
+    if output.kind == "leaf":
+        return given[output.place]
+    return output.place.made(made) if output.kind == "spread" else made
 
 
 @final

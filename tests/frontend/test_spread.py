@@ -167,21 +167,112 @@ def test_other_libraries_get_no_such_list() -> None:
         pliant.to_torch(positive)(np.arange(3.0))
 
 
-def test_lists_that_are_left_in_arguments_are_made_for_their_length() -> None:
-    def kept(into: Any, x: Any) -> None:
-        into["found"] = [v for v in x if v > 0]
+def kept_in(into: Any, x: Any) -> None:
+    into["found"] = [v for v in x if v > 0]
 
-    compiled = pliant.jit(kept)
-    for x in (np.arange(4.0) - 1, np.arange(4.0) - 3, np.ones(4)):
-        ours: dict[str, Any] = {}
+
+def kept_twice(into: Any, x: Any) -> Any:
+    found = [(i, v) for i, v in enumerate(x) if v > 0]
+    into["found"], into["last"] = found, tuple(found)
+    return found
+
+
+def appended(into: Any, x: Any) -> Any:
+    for v in x:
+        if v < -2:
+            break
+        into["log"].append(v * 2)
+    into["log"].append(x[0])
+    return len(into["log"])
+
+
+def nested(into: Any, x: Any) -> None:
+    rows: list[Any] = []
+    for k in range(len(x) - 1):
+        if x[k] > 0:
+            rows.append(x[k : k + 2] * 2)  # noqa: PERF401
+    into["log"].append({"rows": rows, "sum": x.sum()})
+
+
+def removed(into: Any, x: Any) -> None:
+    for v in x:
+        if v > 0:
+            into["log"].append(v)
+        elif into["log"]:
+            into["log"].pop()
+
+
+LEFT = [kept_in, kept_twice, appended, nested, removed]
+
+
+@pytest.mark.parametrize("f", LEFT)
+@pytest.mark.usefixtures("for_all_data")
+def test_lists_that_are_left_in_arguments(f: Any) -> None:
+    compiled = pliant.jit(f)
+    for x in (np.arange(4.0) - 1, np.arange(4.0) - 3, np.ones(4), np.array([0.5, -0.5, 2.5, -1.0])):
+        ours, theirs = {"log": list[Any]()}, {"log": list[Any]()}
+        log = ours["log"]
+        same(compiled(ours, x), f(theirs, x))
+        same(ours, theirs)
+        assert ours["log"] is log
+
+
+class Fit:
+    """What keeps the losses of its steps, and stops early."""
+
+    def __init__(self) -> None:
+        self.losses: list[Any] = []
+        self.w = np.zeros(3)
+
+    def run(self, x: Any) -> Any:
+        last = np.inf
+        for _ in range(50):
+            g = self.w - x
+            self.w = self.w - 0.3 * g
+            loss = (g * g).sum()
+            self.losses.append(loss)
+            if abs(last - loss) < 1e-3:
+                break
+            last = loss
+        return last
+
+
+def test_the_losses_of_steps_that_stop_early_are_kept_by_one_program() -> None:
+    run = pliant.jit(Fit.run)
+    for k in range(1, 5):
+        ours, theirs = Fit(), Fit()
+        x = np.arange(3.0) * k
+        np.testing.assert_allclose(run(ours, x), theirs.run(x))
+        assert len(ours.losses) == len(theirs.losses)
+        np.testing.assert_allclose(ours.losses, theirs.losses)
+        np.testing.assert_allclose(ours.w, theirs.w)
+    assert sum(map(len, run.entries.values())) == 1
+
+
+@pytest.mark.parametrize("before", [[1.0], [1], [np.float32(2)], [np.ones(4)], [{"v": 1.0}], [None]])
+def test_what_a_list_held_before_stays_what_it_is(before: list[Any]) -> None:
+    def f(into: list[Any], x: Any) -> None:
+        for v in x:
+            if v > 0:
+                into.append(v)
+            elif len(into) > 1:
+                into.pop()
+
+    compiled = pliant.jit(f)
+    for x in (np.array([1.0, -1, 2, 3]), np.array([1.0, 2, -1, -3])):
+        ours, theirs = [*before], [*before]
         compiled(ours, x)
-        same(ours, {"found": [v for v in x if v > 0]})
+        f(theirs, x)
+        same(ours, theirs)
+        assert ours[0] is before[0]
 
 
 @pytest.mark.usefixtures("for_all_data")
-def test_they_are_refused_where_data_decide_nothing() -> None:
-    def kept(into: Any, x: Any) -> None:
-        into["found"] = [v for v in x if v > 0]
+def test_it_is_refused_where_data_decide_nothing() -> None:
+    def f(into: list[Any], x: Any) -> None:
+        for v in x:
+            if v > 0:
+                into.append(v)  # noqa: PERF401
 
     with pytest.raises(UnsupportedError, match=r"left in an argument needs a known number(?s:.*)np.array"):
-        pliant.jit(kept)({}, np.arange(4.0))
+        pliant.jit(f)([1.0], np.arange(4.0))

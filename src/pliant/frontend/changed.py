@@ -8,11 +8,13 @@ from typing import Any, final
 
 from pliant.core.data import frozen
 from pliant.frontend.control.deques import as_deques
+from pliant.frontend.control.fronts import check_left
 from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.growing import Before, Growing, Grown
 from pliant.frontend.outputs import Output
 from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
 from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.spread import spread_out
 from pliant.frontend.tracing import current
 
 
@@ -38,6 +40,7 @@ class Changed:
         """Whether all containers are where they were in arguments of a structure, with the same keys."""
         kept, new = self.origins[: self.count], self.origins[self.count :]
         are_kept = kept == tuple(range(self.count)) and not any([n is not None for n in new])
+        are_kept = are_kept and not any([o.kind == "spread" for o in self.outputs])
         return self.structure == structure and not self.firsts and are_kept
 
     def put(self, held: Sequence[Any], made: Sequence[Any], given: Sequence[Any]) -> list[Any]:
@@ -49,7 +52,7 @@ class Changed:
         after, new = as_one(after, self.firsts, closed)
         now = replace_items(held, (after, new), self.origins, closed)
         for whole, parts in zip(wholes, new, strict=True):
-            whole.extend(parts)
+            whole.extend(spread_out(parts))
         return now
 
 
@@ -75,6 +78,8 @@ class After:
 def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Before) -> After:
     """What the function made of the containers it was given, which were `held`."""
     closed, new = held.ends.closed, held.ends.new(current())
+    for _, x, before in held.lists:
+        check_left(before, x)
     leaves, found = flatten(as_deques(tree), closed)
     appended, more = flatten(new)
     known = {id(x): i for i, x in enumerate(given)}

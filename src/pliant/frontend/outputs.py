@@ -175,7 +175,7 @@ def outputs_of(
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
         is_same = place < n and outputs[place].lenses  # else it is one object anyway
-        if type(m) is Front and n < count:
+        if type(m) is Front:
             outputs.append(made.spread(m))
         elif is_same:
             which = ("same", place) if place < count else ("again", place - count)
@@ -206,8 +206,6 @@ class _Returned:
             raise m.refused(is_returned=True)
         if isinstance(m, OrNone):
             return self.or_none(m)
-        if isinstance(m, Front):
-            raise m.returned()
         if isinstance(m, At | AtIndexer):
             raise m.refused()
         if isinstance(m, Bounded | Selection):

@@ -6,6 +6,7 @@ f(a, a)         a list of both names: what is put into the one is there in the o
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -17,6 +18,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes, put_attribute, put_attributes
 from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.records import is_record
+from pliant.frontend.spread import spread_out
 
 LEAVES: Final = frozenset((np.ndarray, np.float64, float, int, bool, complex, str, type(None), TracedArray))
 """Classes of most that are no containers."""
@@ -55,7 +57,7 @@ def replace_items(given: Sequence[Any], after: Any, found: Sequence[int | None],
     now = {id(x): x if n is None else given[n] for x, n in zip(new, found, strict=True)}
     for x in {id(x): x for x in new}.values():
         if id(now[id(x)]) not in closed:
-            fill(now[id(x)], [(key, mapped(part, now)) for key, part in parts_of(x) or []])
+            fill(now[id(x)], _spread_out([(key, mapped(part, now)) for key, part in parts_of(x) or []]))
     return [now[id(x)] for x in new]
 
 
@@ -63,13 +65,18 @@ def mapped(x: Any, now: dict[int, Any]) -> Any:
     """What a container holds, with others in place of containers, by their ids."""
     if id(x) in now:
         return now[id(x)]
-    return alike(x, [mapped(part, now) for part in x]) if is_of(x, tuple) else x
+    return alike(x, spread_out([mapped(part, now) for part in x])) if is_of(x, tuple) else x
+
+
+def _spread_out(parts: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The parts of a container, with the elements of lists in place of what stands for them."""
+    return [(key, y) for key, x in parts for y in spread_out([x])]
 
 
 def alike(x: Any, parts: list[Any]) -> Any:
     """A tuple like another one, or that itself, if it has the same parts."""
     kind = cast("Any", type(x))
-    return x if all([a is b for a, b in zip(parts, x, strict=True)]) else getattr(kind, "_make", kind)(parts)
+    return x if len(parts) == len(x) and all(map(operator.is_, parts, x)) else getattr(kind, "_make", kind)(parts)
 
 
 def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:

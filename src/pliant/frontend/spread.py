@@ -10,12 +10,11 @@ return primes                     the results are the count, and an array of n i
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast, final
 
 from pliant.core.data import frozen
 from pliant.frontend.kinds import is_of, is_table
-from pliant.frontend.signature import unflatten
 
 
 @final
@@ -32,7 +31,7 @@ class Elements:
         parts = [x.tolist() if kind == "python" else [*x] for x, kind in zip(columns, self.kinds, strict=True)]
         if self.structure.is_leaf():
             return Spread(parts[0])
-        return Spread([unflatten(self.structure, row) for row in zip(*parts, strict=True)])
+        return Spread([self.structure.unflatten(row) for row in zip(*parts, strict=True)])
 
 
 @final
@@ -45,13 +44,18 @@ class Spread:
         self.items = items
 
 
+def spread_out(parts: Iterable[Any]) -> list[Any]:
+    """The parts of a list with the elements in place of what stands for them."""
+    return [y for x in parts for y in (x.items if type(x) is Spread else (x,))]
+
+
 def spread(tree: Any) -> Any:
     """A tree with the elements in place of what stands for them; its lists and dicts are changed."""
     if is_table(tree):
         for key, part in [*tree.items()]:
             tree[key] = spread(part)
     elif is_of(tree, list | tuple | deque):
-        parts = [y for x in tree for y in (x.items if type(x) is Spread else [spread(x)])]
+        parts = spread_out([x if type(x) is Spread else spread(x) for x in tree])
         if is_of(tree, tuple):
             kind = cast("Any", type(tree))
             return getattr(kind, "_make", kind)(parts)

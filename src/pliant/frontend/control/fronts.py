@@ -36,6 +36,7 @@ from pliant.frontend.convert import as_traced, cast_value, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind
 from pliant.frontend.selection import all_listed
+from pliant.frontend.sharing import containers
 from pliant.frontend.sizes import Size, note_range, size_of, taken_apart, wrapped
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.bits import logical_or
@@ -290,6 +291,18 @@ def front_of(x: Any) -> Front | None:
 def first_front(*lists: Any) -> Front | None:
     """The front of the first of some objects that has one; None if there is none."""
     return next((front for x in lists if (front := front_of(x)) is not None), None)
+
+
+def check_left(before: Sequence[Any], now: Any) -> None:
+    """UnsupportedError if a list from outside is left with elements that can be told from what Python would leave:
+    numbers of another kind, or copies of arrays and containers that it held before the call."""
+    front = now[0] if now and type(now[0]) is Front else None
+    if front is None:
+        return
+    element = front.form.element
+    is_same = not before or (like([*before]) == element and not element.has_arrays and not containers([*before])[1:])
+    if element.is_mixed or not is_same:
+        raise front.returned()
 
 
 def as_list(x: Any) -> Any:

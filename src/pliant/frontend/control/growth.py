@@ -56,10 +56,12 @@ class Prefix:
 @final
 @mutable
 class Element:
-    """What the elements of a list have in common."""
+    """What the elements of a list have in common. is_mixed: whether some are of other kinds, as numbers of Python's
+    among NumPy's are."""
 
     structure: Any
     kinds: tuple[Kind, ...]
+    is_mixed: bool = False
 
     @property
     def has_arrays(self) -> bool:
@@ -261,7 +263,8 @@ def merged(found: Element, other: Element) -> Element | None:
     pairs = [(a, a.joined(b)) for a, b in zip(found.kinds, other.kinds, strict=True)]
     if any([k is None or (k.type.dtype != a.type.dtype and not a.is_weak) for a, k in pairs]):
         return None
-    return Element(found.structure, tuple([k for _, k in pairs if k is not None]))
+    is_mixed = found.is_mixed or other.is_mixed or not all(map(Kind.is_like, found.kinds, other.kinds))
+    return Element(found.structure, tuple([k for _, k in pairs if k is not None]), is_mixed)
 
 
 def read_element(value: Value, kind: Kind) -> TracedArray:

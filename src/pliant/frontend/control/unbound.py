@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar, final
 from pliant.core.ir import Value, Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
+from pliant.frontend.attributes import HELD
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.missing import MISSING
 from pliant.frontend.text import Either, Shown, as_text, noted, shown, text
@@ -21,7 +22,7 @@ _USES = (
     "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv "
     "rmod rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul "
     "iand ior ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next "
-    "getitem setitem delitem contains call enter round array array_ufunc array_function getattr"
+    "getitem setitem delitem contains call enter round array array_ufunc array_function"
 ).split()
 
 
@@ -29,10 +30,16 @@ def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
     raise self.refused()
 
 
+def _refuse_attribute(self: Any, name: str) -> NoReturn:
+    raise AttributeError(name) if name == "__dict__" else self.refused()
+
+
 def refusing(kind: type[T]) -> type[T]:
-    """A class whose objects raise what their `refused` returns, whatever is done with them."""
+    """A class whose objects raise what their `refused` returns, whatever is done with them. They hold nothing."""
     for use in _USES:
         setattr(kind, f"__{use}__", _refuse)
+    setattr(kind, "__getattr__", _refuse_attribute)  # noqa: B010
+    setattr(kind, HELD, ())
     setattr(kind, "__hash__", object.__hash__)  # noqa: B010
     return kind
 
