@@ -55,6 +55,7 @@ from pliant.ops import (
     singular_function,
     solve,
     sort,
+    spared,
     sparing,
     special,
     spectral,
@@ -73,9 +74,9 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
-    elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, ties,
-    ensure, shape, shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided,
-    complex_parts, windows,
+    elementwise, spared, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits,
+    select, ties, ensure, shape, shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes,
+    strided, complex_parts, windows,
     scatter_extremum, scatter_fold, sort, scan, positions, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, show, custom,

@@ -13,7 +13,8 @@ from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
 from pliant.ops.compare import NotEqual, equal, not_zero
 from pliant.ops.complex import conj, real
-from pliant.ops.select import Find, is_finite, is_zero, select, sparing, updated_by
+from pliant.ops.select import Find, is_finite, is_zero, select, updated_by
+from pliant.ops.spared import sparing
 from pliant.rewrite.rule import rewrite, rule
 
 TERMS: Final = 100  # of a sum that are looked at
@@ -137,7 +138,7 @@ class Div(Elementwise):
         return (y,), (fit(rise / b, y.type),)
 
     def transpose(self, ct: Value, a: Value | Type, b: Any) -> Tangents:
-        return unfit(sparing(lambda c, known: c / conj(known), ct, b), a), None
+        return unfit(sparing(ct, conj(b), divides=True), a), None
 
 
 @final
@@ -230,7 +231,7 @@ def scaled(ct: Value, known: Any) -> Value:
     """The cotangent times the conjugate of what the tangent was multiplied with."""
     if is_finite(known):
         return ct * conj(known)
-    return sparing(lambda c, known: c * conj(known), ct, known)
+    return sparing(ct, conj(known))
 
 
 def is_whole(x: Value) -> bool:

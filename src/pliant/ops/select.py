@@ -20,7 +20,6 @@ from pliant.ops.shape import Broadcast
 from pliant.rewrite.rule import rewrite
 
 Find: TypeAlias = Callable[[Value], "Value | None"]
-Product: TypeAlias = Callable[[Value, Value], Value]
 
 DEPTH = 8  # how far back `support` looks: a mask that decides is a few steps away
 
@@ -107,20 +106,6 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
     return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x, find)
 
 
-def sparing(f: Product, ct: Value, known: Value) -> Value:
-    """`f(ct, known)`, f being a product or a quotient of elements: zero where `ct` is known to be zero. Where it is an
-    update of zeros, f is applied to what is written, and the result is written."""
-    updates = list[Value]()
-    while len(updates) < DEPTH and (there := at_places_of(ct, known)) is not None:
-        updates.append(ct)
-        ct, known = updated_by(ct), there
-    mask = support(ct)
-    made = f(ct, known) if mask is None else select(mask, f(unmasked(ct), known), 0)
-    for update in reversed(updates):
-        made = with_update(update, made)
-    return made
-
-
 def at_places_of(value: Value, known: Value) -> Value | None:
     """What is known at the places of an update of zeros; None for other values, and where these places are many.
 
@@ -146,17 +131,6 @@ def with_update(value: Value, new: Value) -> Value:
     n = op.update_operand % len(value.args)
     made: Values = op.apply(*value.args[:n], new, *value.args[n + 1 :])
     return made[0]
-
-
-def unmasked(ct: Value) -> Value:
-    """What a cotangent was before choices put zeros into it; the caller puts them back."""
-    while isinstance(ct.op, Select):
-        _, x, y = ct.args
-        kept = x if is_zero(y) else y if is_zero(x) else ct
-        if kept is ct or kept.shape != ct.shape:
-            break
-        ct = kept
-    return ct
 
 
 @rewrite(Select)
