@@ -96,6 +96,26 @@ def test_windows_in_zeros_become_pieces() -> None:
     assert not any([isinstance(n.op, UpdateSlice) for n in nodes(made.results)])
 
 
+def test_windows_are_added_to_what_is_computed_for_that() -> None:
+    def f(x: Value) -> Value:
+        y = x * 0.1
+        for by in (1, 2):
+            u = slice_axis(y, 0, by, 100 - by)
+            x = add_slice(x - y if by == 1 else x, u, (0,))
+        return x
+
+    made = agree(f, (100,))
+    assert [a.shape for a in made.results[0].args] == [(98,), (1,), (1,)]
+
+
+def test_a_window_is_added_in_place_to_what_is_read_elsewhere_too() -> None:
+    def f(x: Value) -> tuple[Value, Value]:
+        y = x * 0.1
+        return add_slice(y, slice_axis(x, 0, 1, 98), (1,)), Exp()(reduce_sum(y))
+
+    assert lengths(agree(f, (100,))) == []
+
+
 def test_windows_of_a_plane_of_another_value_than_the_one_that_is_read() -> None:
     def f(u: Value) -> tuple[Value, Value]:
         first = add_slice(update_slice(zeros((41, 40)), u, (1, 0)), -u, (0, 0))
@@ -228,6 +248,19 @@ def test_step_of_a_stencil_is_one_pass() -> None:
     steps = str(pliant.explain(stencil, np.zeros(6000))).split("  return ")[-1].split("workspace:")[0]
     assert steps.count("f64[6000]") == 3
     assert "f64[5997]" not in steps
+
+
+def test_the_way_back_of_rolled_arrays_is_one_pass() -> None:
+    def f(x: Any, steps: int) -> Any:
+        for _ in range(steps):
+            x = x + 0.1 * (np.roll(x, 1, 0) + np.roll(x, -1, 0) + np.roll(x, 1, 1) + np.roll(x, -1, 1) - 4 * x)
+        return np.sum(x * x)
+
+    text = str(pliant.explain(pliant.grad(f), np.zeros((90, 90)), 5)).split("workspace:")[0]
+    assert "add_slice: f64[90, 90]" not in text
+    x, dx = RNG.normal(size=(2, 90, 90))
+    slope = (f(x + 1e-6 * dx, 5) - f(x - 1e-6 * dx, 5)) / 2e-6
+    np.testing.assert_allclose(np.sum(pliant.grad(f)(x, 5) * dx), slope, rtol=1e-6)
 
 
 def test_costly_pieces_are_computed_where_they_belong() -> None:

@@ -92,13 +92,13 @@ class _Plan:
             return
         members = {root: self.members(root) for root in whole}
         for group in _together(members):
-            if self.pays(group, {m for root in group for m in members[root]}, results):
-                self.roots.update(group)
-        made = {m for root in self.roots for m in members[root]}
-        self.note_inside(made, results)
-        pieces = max([len([*self.places(root)]) for root in self.roots], default=0)
-        if (len(made) + len(self.inside)) * pieces > LONGEST:
-            self.roots.clear()
+            made = {m for root in group for m in members[root]}
+            if self.pays(group, made, results):
+                inside = self.inside_of(made, results)
+                pieces = max([len([*self.places(root)]) for root in group])
+                if (len(made) + len(inside)) * pieces <= LONGEST:
+                    self.roots.update(group)
+                    self.inside |= inside
 
     # --- what consists of pieces
 
@@ -138,8 +138,10 @@ class _Plan:
                 return
 
     def is_put(self, node: Node) -> bool:
-        """Whether a window is put into zeros, or into what consists of pieces."""
-        return is_zero(node.args[0]) or self.is_made(node.args[0])
+        """Whether a window is put into zeros, or into what consists of pieces or can be computed with it."""
+        x = node.args[0]
+        is_lone = isinstance(x.op, Elementwise) and len(self.uses[x]) == 1 and x not in self.fn.results
+        return is_zero(x) or self.is_made(x) or is_lone
 
     def is_made(self, value: Value) -> bool:
         """Whether a value consists of pieces, and is made where it is read."""
@@ -158,8 +160,7 @@ class _Plan:
         """Whether a node reads a value that consists of pieces piece by piece."""
         if user.values[0] not in self.cuts or value in self.whole:
             return False
-        is_base = isinstance(user.op, Window) and value not in user.args[1:]
-        return value in self.moved or is_base or isinstance(user.op, Elementwise)
+        return value in self.moved or _is_added_to(user, value)
 
     def members(self, root: Value) -> list[Value]:
         """What a value is made of, as far as that consists of pieces."""
@@ -201,14 +202,20 @@ class _Plan:
         is_long = last[-1] - first[-1] >= min(SHORT, root.shape[-1])
         return len(places) <= MOST and 4 * max(sizes) >= 3 * root.type.size and is_long
 
-    def note_inside(self, members: set[Value], results: frozenset[Value]) -> None:
-        """Note what is read only by values that are computed in pieces."""
-        for node in reversed(self.fn.nodes):
-            value = node.values[0]
-            if isinstance(node.op, Elementwise) and value not in self.cuts and value not in results:
-                users = self.uses.get(value, ())
-                if all([u.values[0] in members | self.inside and isinstance(u.op, Elementwise) for u in users]):
-                    self.inside.add(value)
+    def inside_of(self, members: set[Value], results: frozenset[Value]) -> set[Value]:
+        """What is read only by values that are computed in pieces, and can be computed there."""
+        made, todo = {*members}, [*members]
+        for reader in todo:
+            for value in reader.args:
+                is_other = value not in self.cuts and value not in results and value not in made
+                if isinstance(value.op, Elementwise) and is_other and self.is_read_in(value, made):
+                    made.add(value)
+                    todo.append(value)
+        return made - members
+
+    def is_read_in(self, value: Value, made: set[Value]) -> bool:
+        """Whether only some values read another one, each element where that is."""
+        return all([user.values[0] in made and _is_added_to(user, value) for user in self.uses[value]])
 
     def places(self, root: Value, axis: int = 0) -> Iterator[Place]:
         """The pieces of a value, from an axis on."""
@@ -336,6 +343,12 @@ def _is_apart(total: Value, whole: Value) -> bool:
 def _reads_inline(user: Node, value: Value) -> bool:
     """Whether the value that a node reads can be computed where it does."""
     return isinstance(user.op, Reduction | Movement) or (isinstance(user.op, Window) and value in user.args[1:])
+
+
+def _is_added_to(user: Node, value: Value) -> bool:
+    """Whether a node computes with each element of a value where that is."""
+    is_base = isinstance(user.op, Window) and value not in user.args[1:]
+    return is_base or isinstance(user.op, Elementwise)
 
 
 def _is_box(op: Slice) -> bool:
