@@ -246,6 +246,61 @@ def test_a_local_write_that_would_miss_the_other_array_is_refused():
     np.testing.assert_array_equal(x, np.arange(4.0))
 
 
+def _doubles_first(v: Any, base: Any) -> Any:
+    base[0] *= 2
+    return np.sum(v * v)
+
+
+def _value_by_vjp(f: Any) -> Any:
+    return lambda *args: pliant.vjp(f, *args)[0]
+
+
+@pytest.mark.parametrize(
+    "transform", [pliant.grad, pliant.value_and_grad, pliant.jacobian, pliant.hessian, _value_by_vjp]
+)
+def test_a_write_to_what_is_not_differentiated_and_shares_memory_with_what_is_is_refused(transform: Any):
+    b = np.array([1.0, 2.0, 3.0, 4.0])
+
+    def captured(v: Any) -> Any:
+        return _doubles_first(v, b)
+
+    f = transform(_doubles_first)
+    calls = [(f, b[:2], b), (f, b, b), (f, b[::-1], b[:2]), (transform(captured), b[:2])]
+    for g, *args in [*calls, *[(pliant.jit(g), *args) for g, *args in calls[:3]]]:
+        with pytest.raises(UnsupportedError, match=r"shares memory with a[\s\S]*base\[0\] \*= 2"):
+            g(*args)
+    np.testing.assert_array_equal(b, [1, 2, 3, 4])
+    np.testing.assert_equal(pliant.value_and_grad(_doubles_first)(b[:2], b[2:]), (5.0, [2.0, 4.0]))
+
+
+def test_a_write_to_what_is_not_mapped_and_shares_memory_with_what_is_is_refused():
+    x = np.arange(6.0).reshape(2, 3)
+
+    def nines(row: Any, x: Any) -> Any:
+        x[0, 0] = 9
+        return np.sum(row)
+
+    for g, *args in (pliant.vmap(nines, in_axes=(0, None)), x, x), (pliant.vmap(lambda row: nines(row, x)), x[:1]):
+        with pytest.raises(UnsupportedError, match=r"shares memory with an argument[\s\S]*x\[0, 0\] = 9"):
+            g(*args)
+    np.testing.assert_array_equal(pliant.vmap(nines, in_axes=(0, None))(x, x.copy()), [3, 12])
+
+
+def test_a_checkpoint_that_writes_to_the_memory_of_an_argument_from_outside_is_refused():
+    def f(x: Any) -> Any:
+        y = x.copy()
+
+        @pliant.checkpoint
+        def squares(z: Any) -> Any:
+            y[0] = 5
+            return z * z
+
+        return squares(y)
+
+    with pytest.raises(UnsupportedError, match="shares memory with an argument"):
+        pliant.jit(f)(np.ones(3))
+
+
 def test_a_tangent_may_be_the_array_itself():
     def doubled(x: Any) -> Any:
         x[0] = 2 * x[1]

@@ -129,9 +129,7 @@ def trace_closed(
     may_set: whether attributes and items that it sets outside are taken back. role: f's, in errors."""
     with tracing() as trace:
         trace.is_apart, trace.before, trace.is_telling = not may_draw, {} if may_set else None, may_tell
-        params: list[Value] = []
-        given: list[Any] = []
-        copies: list[tuple[TracedArray, Storage]] = []
+        params, given, copies = list[Value](), list[Any](), list[tuple[TracedArray, Storage]]()
         for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
             if not is_active:
                 given.append(leaf)
@@ -148,10 +146,11 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
+        versions = [leaf.storage.version for leaf, _ in copies]
         with _taking_back(trace):
             made, tree = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
             made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
-        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
+        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray], versions)
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
         if number is not None and not may_raise:
@@ -222,27 +221,33 @@ def _itself(x: Any) -> Any:
     return x
 
 
-def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage]) -> None:
-    """UnsupportedError if a parameter was written that stands for the same memory as another leaf."""
-    for leaf, storage in copies:
+def _check_copies(
+    copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage], versions: Sequence[int]
+) -> None:
+    """UnsupportedError if a parameter was written that stands for the same memory as another leaf, or if that memory
+    was. versions: what these had before."""
+    for (leaf, storage), version in zip(copies, versions, strict=True):
+        if leaf.storage.version != version:
+            raise _local_write("an array that shares memory with an argument", leaf.storage)
         if not storage.is_touched:
             continue
-        leaf.storage.is_touched = True
+        leaf.storage.touched = storage.touched
         if sum(leaf.storage is other for other in storages) > 1:
-            raise _local_write("an argument that shares memory with another one")
+            raise _local_write("an argument that shares memory with another one", storage)
 
 
 def _check_free(copies: Sequence[tuple[TracedArray, Storage]], free: Values) -> None:
     """UnsupportedError if a parameter was written whose memory is also read from the enclosing scope."""
-    if any(storage.is_touched and leaf.storage.value in free for leaf, storage in copies):
-        raise _local_write("an argument that is also read from the enclosing scope")
+    for leaf, storage in copies:
+        if storage.is_touched and leaf.storage.value in free:
+            raise _local_write("an argument that is also read from the enclosing scope", storage)
 
 
-def _local_write(what: str) -> UnsupportedError:
+def _local_write(what: str, storage: Storage) -> UnsupportedError:
     return UnsupportedError(
         f"a write, inside a derivative or a batch, to {what}",
         hint="such writes are local, and would miss the other one: pass a copy",
-    ).at(("here", here()))
+    ).at(("written here", storage.touched or here()))
 
 
 def _hint(leaf: TracedArray, i: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.core.data import mutable
 from pliant.core.ir import Value, const, param
-from pliant.core.origin import here
+from pliant.core.origin import Origin, here
 from pliant.core.scope import Scope, scope
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
@@ -32,7 +32,7 @@ class Storage:
     `concrete` is its content as an array while that is known and unwritten: arrays made inside the
     function stay NumPy's until they meet a traced value. `index` numbers the argument it came in
     as; `source` is the caller's or a captured array it stands for. `strides`, in elements, are those
-    of a caller's array that is not in row-major order. `is_touched` says that it was ever written,
+    of a caller's array that is not in row-major order. `touched` says where it was written last,
     also by writes that were taken back; for overlapping arrays `source` is an `alias.Shared`.
     """
 
@@ -47,7 +47,7 @@ class Storage:
     version: int = 0
     entered: Value | None = None  # the parameter a captured array came in as
     strides: Any = None  # of a caller's array that is not row-major, or what can find them out; see `order`
-    is_touched: bool = False
+    touched: Origin | None = None
     is_effect: bool = False  # state that a derivative leaves as its function does: of generators, of printing
     twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
     originals: tuple[Any, ...] = ()  # weak: of what this has copies; if they have other names, writes would be missed
@@ -64,6 +64,11 @@ class Storage:
         made = object.__new__(cls)
         made.trace, made.content = trace, value
         return made
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether it was ever written, also by writes that were taken back."""
+        return self.touched is not None
 
     @property
     def may_be_written(self) -> bool:
@@ -96,7 +101,7 @@ class Storage:
     def hold(self, value: Value) -> None:
         """Replace the content of nothing but this."""
         current().journal.append((self, self.content, self.concrete, self.is_written))
-        self.content, self.concrete, self.is_written, self.is_touched = value, None, True, True
+        self.content, self.concrete, self.is_written, self.touched = value, None, True, here()
         self.version += 1
 
 
