@@ -108,20 +108,6 @@ def test_writes_inside_stay_inside() -> None:
     np.testing.assert_array_equal(x, [1, 2, 3])
 
 
-def test_a_write_to_an_array_from_outside_is_refused() -> None:
-    def f(x: Any) -> Any:
-        y = np.zeros(3)
-
-        def step(i: Any, total: Any) -> Any:
-            y[0] = total
-            return total + x[i]
-
-        return pliant.fori_loop(0, 3, step, 0.0)
-
-    with pytest.raises(UnsupportedError, match="writes to an array from outside"):
-        pliant.jit(f)(np.ones(3))
-
-
 TABLE = np.arange(5.0)
 
 

@@ -157,12 +157,16 @@ def _written(state: State, parts: Sequence[Closed]) -> tuple[int, ...]:
             continue
         is_read = any([v is leaf.value or v is leaf.storage.value for part in writing for v in part.free])
         if is_read or sum([leaf.storage is other.storage for other in leaves]) > 1:
-            raise UnsupportedError(
-                "cond: a branch writes to an operand whose memory it also has by another name",
-                hint="pass each array once, and read it as an operand alone; or write an if",
-            ).at(("here", here()))
+            raise _by_two_names()
         found.append(n)
     return tuple(found)
+
+
+def _by_two_names() -> UnsupportedError:
+    return UnsupportedError(
+        "cond: a branch writes to an operand whose memory it also has by another name",
+        hint="pass each array once, and read it as an operand alone; or write an if",
+    ).at(("here", here()))
 
 
 def _branch(
@@ -216,22 +220,32 @@ def _run_plainly(branch: Callable[..., Any], operands: Tree) -> Tree:
     """A branch as Python runs it, with containers and arrays of its own; what it writes to these is written to the
     operands."""
     leaves, structure = flatten(operands)
-    given = copied(leaves)
+    given, before = copied(leaves), _bytes_of(leaves)
     made = branch(*unflatten(structure, given))
-    for x, y in zip(leaves, given, strict=True):
-        if isinstance(x, np.ndarray) and cast("Any", x).tobytes() != y.tobytes():
+    if _bytes_of(leaves) != before:
+        raise _by_two_names()
+    for x, y, old, new in zip(leaves, given, before, _bytes_of(given), strict=True):
+        if new != old:
             x[...] = y
     return made
+
+
+def _bytes_of(leaves: Sequence[Any]) -> list[Any]:
+    return [cast("Any", x).tobytes() if isinstance(x, np.ndarray) else None for x in leaves]
 
 
 def _run_traced(branch: Callable[..., Any], operands: Tree) -> Tree:
     """The same inside a trace, which looks into the branch as into the user's function."""
     leaves, structure = flatten(operands)
     given = [own_copy(x) for x in leaves]
+    copies = [(as_traced(x), y) for x, y in zip(leaves, given, strict=True) if y is not x]
+    versions = [x.storage.version for x, _ in copies]
     made = branch(*unflatten(structure, given))
-    for x, y in zip(leaves, given, strict=True):
-        if y is not x and y.storage.is_touched:
-            as_traced(x)[...] = y
+    if [x.storage.version for x, _ in copies] != versions:
+        raise _by_two_names()
+    for x, y in copies:
+        if y.storage.is_touched:
+            x[...] = y
     return made
 
 

@@ -2,7 +2,7 @@
 `while_loop`.
 
 What a body reads from enclosing scopes it may read; what it computes it returns. Arrays given to a
-body may be written there, and nobody outside sees it. Names, attributes and containers from outside that
+body may be written there, and nobody outside sees it. Names, attributes, containers and arrays from outside that
 it changes are changed at each step: then the loop is traced as a `for` or `while` of Python's is.
 """
 

@@ -9,6 +9,7 @@ import pytest
 
 import pliant
 from pliant.errors import UnsupportedError
+from pliant.testing import check_gradient
 
 count = 0
 same = 3.0
@@ -115,3 +116,131 @@ def test_containers_of_the_state_are_the_steps_own() -> None:
     made = pliant.jit(lambda x: pliant.fori_loop(0, 3, step, {"n": 0, "x": x}, save="sqrt"))(np.ones(2))
     assert made["n"] == 3
     assert np.array_equal(made["x"], [8.0, 8.0])
+
+
+SCRATCH = np.zeros(4)
+
+
+def by_count(x: Any, y: Any) -> Any:
+    def body(i: Any, c: Any) -> Any:
+        y[i % 4] += c
+        return c * 2
+
+    return pliant.fori_loop(0, 6, body, x[0])
+
+
+def by_unknown_count(x: Any, y: Any) -> Any:
+    def body(i: Any, c: Any) -> Any:
+        y[i % 4] = y[i - 1] + c
+        return c * 2
+
+    return pliant.fori_loop(0, int(x[2]), body, x[0]) + pliant.fori_loop(0, int(x[3]), body, x[0], max_steps=3)
+
+
+def by_a_global_array(x: Any, y: Any) -> Any:
+    def body(i: Any, c: Any) -> Any:
+        SCRATCH[i] = c + SCRATCH[0]
+        return c * 2
+
+    return pliant.fori_loop(0, 4, body, x[0]) + y[0]
+
+
+def by_condition(x: Any, y: Any) -> Any:
+    def test(c: Any) -> Any:
+        y[0] += 1
+        return c < y[0]
+
+    def body(c: Any) -> Any:
+        y[1:3] += c
+        return c * 2
+
+    return pliant.while_loop(test, body, x[0]) + pliant.while_loop(test, body, x[0] * 0.5, max_steps=2)
+
+
+def by_rows(x: Any, y: Any) -> Any:
+    def body(c: Any, row: Any) -> Any:
+        y[1] += row
+        return c + y[0], c * y[1]
+
+    total, rows = pliant.scan(body, x[0], x, reverse=True)
+    return total * rows
+
+
+def by_each_row(x: Any, y: Any) -> Any:
+    def body(row: Any) -> Any:
+        y[0] *= 3
+        return row + y[0]
+
+    return pliant.map(body, x) + pliant.reduce(lambda total, row: total + body(row), 0.0, x)
+
+
+def by_branch(x: Any, y: Any) -> Any:
+    def first(z: Any) -> Any:
+        y[0] = 7
+        return z * 2
+
+    def second(z: Any) -> Any:
+        y[1:] += z[0]
+        return z + 1
+
+    made = [pliant.switch((x[k] - 1).astype(int), [first, np.negative, second], x) for k in range(4)]
+    return pliant.cond(x[0] < x[1], first, second, x) + sum(made) + pliant.cond(x[0] > x[1], first, second, x)
+
+
+def by_loops_in_loops(x: Any, y: Any) -> Any:
+    view = y[1:]
+
+    def outer(i: Any, c: Any) -> Any:
+        def inner(j: Any, d: Any) -> Any:
+            view[j] += d * i
+            return d + y[1]
+
+        return pliant.cond(c > 2, lambda d: pliant.fori_loop(0, 3, inner, d), lambda d: d + 1, c)
+
+    return pliant.fori_loop(0, 3, outer, x[0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        by_count, by_unknown_count, by_a_global_array, by_condition, by_rows, by_each_row, by_branch,
+        by_loops_in_loops,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_an_array_from_outside_is_written_at_each_step_and_where_a_branch_is_run(f: Any) -> None:
+    def run(called: Any) -> Any:
+        SCRATCH[:] = 1
+        y = np.arange(4.0)
+        return [called(np.arange(1.0, 5.0), y), called(np.arange(2.0, 6.0), y), y, SCRATCH.copy()]
+
+    def local(x: Any) -> Any:
+        y = x.copy()
+        return f(x, y) * y
+
+    for made, wanted in zip(run(pliant.jit(f)), run(f), strict=True):
+        np.testing.assert_allclose(made, wanted, rtol=1e-12)
+    np.testing.assert_allclose(pliant.jit(local)(np.arange(1.0, 5.0)), local(np.arange(1.0, 5.0)), rtol=1e-12)
+
+
+def test_writes_of_steps_to_arrays_from_outside_are_differentiated_and_batched() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy()
+        return by_count(x, y) * y + by_branch(x, y)
+
+    rows = np.array([[1.5, 2.5, 3.5, 4.5], [2.5, 1.5, 1.2, 0.5]])
+    check_gradient(lambda x: np.sum(f(x) * np.arange(4.0)), rows[0])
+    np.testing.assert_allclose(pliant.vmap(f)(rows), [f(row) for row in rows])
+
+
+def test_a_branch_that_writes_to_the_memory_of_an_operand_from_outside_is_refused() -> None:
+    def f(y: Any) -> Any:
+        def first(z: Any) -> Any:
+            y[0] = 7
+            return z * 2
+
+        return pliant.cond(y[1] > 0, first, np.negative, y[:2])
+
+    for called in (f, pliant.jit(f)):
+        with pytest.raises(UnsupportedError, match="an operand whose memory it also has by another name"):
+            called(np.ones(3))

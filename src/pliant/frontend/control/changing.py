@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.lasting import are_alike, have_alike
@@ -34,8 +35,8 @@ OUTSIDE: Final = "__pliant_outside__"
 
 @contextmanager
 def changing_nothing(name: str, trace: Trace, given: Any) -> Generator[None]:
-    """UnsupportedError if the function that runs inside changes names, attributes or containers from outside. given:
-    what it is called with, whose containers are its own."""
+    """UnsupportedError if the function that runs inside changes names, attributes or containers from outside, or writes
+    to arrays from there, but effects. given: what it is called with, whose containers are its own."""
     top = trace.outermost
     count, around, trace.before = len(top.own), trace.before, {}
     try:
@@ -53,6 +54,9 @@ def changing_nothing(name: str, trace: Trace, given: Any) -> Generator[None]:
             raise changed(name, place).at(("changed here", where))
         _outlive(now, trace)
         trace.is_filling = True
+    written = next((s for s, *_ in trace.journal if s.trace is not trace and not s.is_effect), None)
+    if written is not None:
+        raise _of_change(f"{name} writes to an array from outside").at(("written here", written.touched or here()))
 
 
 @contextmanager
@@ -72,8 +76,12 @@ def taken_back_if_refused(trace: Trace) -> Generator[None]:
 def changed(name: str, place: Place | None = None) -> UnsupportedError:
     """The error of a function that changes something outside."""
     what = "what is outside of it" if place is None else f"{place.text}, which is outside of it"
+    return _of_change(f"{name} changes {what}")
+
+
+def _of_change(what: str) -> UnsupportedError:
     error = UnsupportedError(
-        f"{name} changes {what}: it is traced once, and would do so once, not at each step or where it is run",
+        f"{what}: it is traced once, and would do so once, not at each step or where it is run",
         hint="pass it in, and return it, as a part of the state; or write a for, while or if statement",
     )
     setattr(error, OUTSIDE, True)
