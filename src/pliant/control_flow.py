@@ -127,7 +127,11 @@ def map(f: Callable[[Any], Any], xs: Tree) -> Tree:
     """
     function_of(f)
     inner = _seen(f)
-    return scan(lambda carry, x: (carry, inner(x)), (), xs)[1]
+
+    def step(carry: Tree, x: Tree) -> tuple[Tree, Tree]:
+        return carry, inner(x)
+
+    return scan(_named(f, step), (), xs)[1]
 
 
 def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
@@ -141,8 +145,7 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     """
     if callable(f):
         function_of(f)
-        inner = _seen(f)
-        return scan(lambda carry, x: (inner(carry, x), None), init, xs)[0]
+        return _reduced(f, _seen(f), init, xs)
     if not is_of(f, Fold):
         raise ArgumentError(f"reduce: expected a function of two, or one of pliant.folds, got {type(f).__name__}")
     rows, structure = flatten(xs)
@@ -151,7 +154,16 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     if init is None:
         first = [x[0] if number_of_rows("reduce", rows, None) else np.zeros(np.shape(x)[1:], x.dtype) for x in rows]
         init = f.start(unflatten(structure, first))
-    return f.finish(scan(lambda state, x: (f.step(state, x), None), init, xs)[0])
+    return f.finish(_reduced(f.step, f.step, init, xs))
+
+
+def _reduced(f: Callable[[Any, Any], Any], inner: Callable[[Any, Any], Any], init: Tree, xs: Tree) -> Tree:
+    """What rows are reduced to by `inner`, which is f."""
+
+    def step(carry: Tree, x: Tree) -> tuple[Tree, None]:
+        return inner(carry, x), None
+
+    return scan(_named(f, step), init, xs)[0]
 
 
 def fori_loop(
@@ -333,6 +345,12 @@ def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree,
 def _seen(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called inside of one that a trace does not look into."""
     return callee(f, current()) if is_tracing() else f
+
+
+def _named(f: Callable[..., Any], step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that calls a function, with its name, which errors tell."""
+    step.__name__ = getattr(f, "__name__", step.__name__)
+    return step
 
 
 def _pair(out: Any) -> tuple[Any, Any]:

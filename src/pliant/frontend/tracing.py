@@ -83,8 +83,8 @@ class Storage:
                 self.content = self.trace.constant(self.concrete)
         return self.content
 
-    def write(self, value: Value) -> None:
-        """Replace the content; the trace that writes remembers what to undo."""
+    def write(self, value: Value, where: Origin | None = None) -> None:
+        """Replace the content; the trace that writes remembers what to undo. where: it is written, if not here."""
         if self.twins and any(twin() is not None for twin in self.twins):
             raise (
                 UnsupportedError(
@@ -94,14 +94,14 @@ class Storage:
                 .at(("written here", here()))
                 .needing(*self.causes)
             )
-        self.hold(value)
+        self.hold(value, where)
         if self.copies is not None:
             self.copies.follow(self)
 
-    def hold(self, value: Value) -> None:
+    def hold(self, value: Value, where: Origin | None = None) -> None:
         """Replace the content of nothing but this."""
         current().journal.append((self, self.content, self.concrete, self.is_written))
-        self.content, self.concrete, self.is_written, self.touched = value, None, True, here()
+        self.content, self.concrete, self.is_written, self.touched = value, None, True, where or here()
         self.version += 1
 
 

@@ -233,6 +233,44 @@ def test_writes_of_steps_to_arrays_from_outside_are_differentiated_and_batched()
     np.testing.assert_allclose(pliant.vmap(f)(rows), [f(row) for row in rows])
 
 
+def keeping_less(x: Any, y: Any) -> Any:
+    def tripling(_: Any, c: Any) -> Any:
+        y[0] *= 3
+        return c * 2
+
+    return pliant.fori_loop(0, 6, tripling, x, save="sqrt")
+
+
+def in_a_branch(x: Any, y: Any) -> Any:
+    def tripled(c: Any) -> Any:
+        y[0] *= 3
+        return c * 2
+
+    def tripling(i: Any, c: Any) -> Any:
+        return pliant.switch(i, [np.negative, tripled, np.negative], c)
+
+    return pliant.fori_loop(0, 6, tripling, x, save="carry")
+
+
+def by_no_rows(x: Any, y: Any) -> Any:
+    def tripling(row: Any) -> Any:
+        y[0] *= 3
+        return row * x
+
+    return pliant.map(tripling, y[:0])
+
+
+@pytest.mark.parametrize("f", [keeping_less, in_a_branch, by_no_rows], ids=lambda f: f.__name__)
+def test_the_error_of_a_write_outside_names_the_function_and_shows_the_line(f: Any) -> None:
+    y = np.arange(4.0)
+    message = (
+        r"^tripling writes to an array from outside: it is traced once.*\n.*in tripl.*: written here\n +y\[0\] \*= 3\n"
+    )
+    with pytest.raises(UnsupportedError, match=message):
+        pliant.jit(f)(1.0, y)
+    np.testing.assert_array_equal(y, np.arange(4.0))
+
+
 def test_a_branch_that_writes_to_the_memory_of_an_operand_from_outside_is_refused() -> None:
     def f(y: Any) -> Any:
         def first(z: Any) -> Any:

@@ -381,7 +381,7 @@ class Join:
         tables = tables_in_two_orders(self.sides, places)
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
-            storage.hold(results[n])
+            storage.hold(results[n], storage.touched)
         for place, recipe in zip(places, recipes, strict=True):
             put(place, recipe(results))
         for table in tables:

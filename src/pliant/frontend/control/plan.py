@@ -118,7 +118,7 @@ class Captured:
     def leave(self, results: Values) -> None:
         """Bind names and write allocations as the last step left them."""
         for storage, n in self.storages:
-            storage.write(results[n])
+            storage.write(results[n], storage.touched)
         for write in self.writes:
             write(results)
         for place, content in [(place, recipe(results)) for place, recipe in self.exits]:
