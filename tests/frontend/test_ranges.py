@@ -121,3 +121,15 @@ def test_linspace_of_a_number_known_at_run_time(ends: Any, endpoint: bool):
 def test_linspace_with_steps_of_a_number_known_at_run_time():
     with pytest.raises(PliantError, match=r"np\.linspace with retstep= or axis="):
         pliant.jit(lambda n: np.linspace(0.0, 1.0, n, retstep=True)[0])(np.int64(3))
+
+
+def test_a_range_by_a_float_without_a_fraction_has_a_bound() -> None:
+    def down(x: Any) -> Any:
+        total = 0.0
+        for i in range(8, -1, -1):
+            total += x[i] * (1.1 ** np.arange(i, -i - 1, -2.0)).sum() + np.arange(np.float32(0), i).sum()
+        return total
+
+    assert_allclose(pliant.jit(down)(X), down(X), rtol=1e-12)
+    assert pliant.jit(lambda n: np.arange(0.0, min(n, 9), 3))(7).dtype == np.float64
+    assert "unrolled" not in str(pliant.explain(pliant.jit(down), X))

@@ -4,7 +4,7 @@ how many there are."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -22,14 +22,16 @@ from pliant.ops.compare import less
 from pliant.ops.shape import iota
 
 T = TypeVar("T")
+EXACT: Final = 2.0**31  # numbers without a fraction below that are as good as integers
 
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
     """The numbers from start to stop; None where they are complex, or arrays."""
     parts = [as_traced(a) for a in args]
-    if not are_integers(args):
+    whole = [_as_integer(p) for p in parts]
+    if not are_integers(whole):
         return _arange_of_floats(parts, dtype)
-    start, stop, stride = bounds_of([size_of(p) for p in parts], Size(0), Size(1))
+    start, stop, stride = bounds_of([size_of(p) for p in whole], Size(0), Size(1))
     step = stride.known
     if not step:
         return None
@@ -41,6 +43,12 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) 
     numbers = fresh(iota(most), is_array=True) * step + traced(start)
     to = short(dtype) if dtype is not None else _dtype_of(parts)
     return bounded(fresh(cast_value(numbers.value, to), is_array=True), (count,))
+
+
+def _as_integer(x: TracedArray) -> TracedArray:
+    """A known number without a fraction as an integer; anything else as it is."""
+    known = None if x.shape or x.type.kind != "f" or x.concrete is None else float(x.concrete)
+    return as_traced(int(known)) if known is not None and known.is_integer() and abs(known) < EXACT else x
 
 
 def _dtype_of(parts: Sequence[TracedArray]) -> str:
