@@ -31,6 +31,7 @@ from pliant.frontend.control.signals import CODE, CONTINUE, FELL, TRUTH, Signal
 from pliant.frontend.control.states import one_of_words, state_of, words_of
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
+from pliant.frontend.control.tapered import Tapered
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, extent_of, is_unsized, with_extents
 from pliant.frontend.control.windows import Window
@@ -165,6 +166,9 @@ class Exit:
             if isinstance(kind, Unsized):
                 parts.append(self.unsized(place, kind, first, head, leaf))
                 continue
+            if isinstance(kind, Tapered):
+                parts.append(self.tapered(place, kind, first, head, leaf))
+                continue
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
@@ -292,6 +296,21 @@ class Exit:
         m = len(self.carries)
         whole = self.bound(place, whole_of(before), head.whole, whole_of(after), n, kind.kind)
         return lambda results: kind.made(whole(results), results[n + 1 : m])
+
+    def tapered(self, place: Place, kind: Tapered, first: Any, head: Bounded, leaf: Any) -> Recipe:
+        """A name that is bound to an array which each step makes shorter or longer by as much."""
+        n, length, before, after = len(self.carries), self.plan.length, all_listed(first), all_listed(leaf)
+        array, [p] = whole_of(after), self.heads.parts[head.whole.storage]
+        assert length is not None
+        self.carries.append(Carry(p, partial(kind.start, before), kind.end(p, after)))
+        is_alone = all([self.users.get(id(s), 0) < 2 for s in bases(array)])
+        if not isinstance(cast("Any", array.storage), Either) and place not in self.plan.apart:
+            whole = self.bound(place, whole_of(before), head.whole, array, n, kind.kind)
+        elif is_alone and all([self.region.owns(s) and s not in self.heads.parts for s in bases(array)]):
+            whole = partial(_array, n, kind.kind, writeable=place not in self.plan.copied)
+        else:
+            raise NotInductive(f"{place.text} is one of two arrays, of other extents than before the step")
+        return lambda results: kind.last(whole(results), length, is_alone=is_alone)
 
     def total(self, first: Any, kind: Counter, _: Values) -> Any:
         """What a counter is after the loop."""

@@ -27,13 +27,14 @@ from pliant.frontend.control.joineddicts import in_other_order
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
 from pliant.frontend.control.origins import AGAIN
 from pliant.frontend.control.partly import unbound
-from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
+from pliant.frontend.control.plan import Captured, Counter, Heads, LeafKind, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
 from pliant.frontend.control.tables import arrays_in, share, sharing
+from pliant.frontend.control.tapered import STEPS, Tapered, tapered_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
-from pliant.frontend.control.windows import Window, window_of
+from pliant.frontend.control.windows import window_of
 from pliant.frontend.control.words import text_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.missing import MISSING
@@ -273,15 +274,19 @@ class Round:
             self.plan.copied.add(place)
         return Tree(structure, tuple(made)) if any(made) or (tree and not any(tree.kinds)) else None
 
-    def leaf(
-        self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Former | Window | Unsized | None
-    ) -> Kind | Counter | Former | Window | Unsized | None:
+    def leaf(self, place: Place, first: Any, old: Any, new: Any, kind: LeafKind | None) -> LeafKind | None:
         """The kind of a leaf: `first` before the loop, `old` before the step and `new` after it."""
         text = place.text
         if isinstance(kind, Counter):
             return kind if growth(old, new) == kind.step else kind_of(as_traced(new))
         if new is old:
             return kind
+        if kind is None or isinstance(kind, Tapered):
+            tapered = self.tapered(place, all_listed(first), old, all_listed(new))
+            if tapered is not None and (kind is None or kind == tapered):
+                return tapered
+        if isinstance(kind, Tapered):
+            raise NotInductive(f"{text} is {text_of(old)} before a step and {text_of(new)} after it", is_late=True)
         if is_unsized(new) or isinstance(kind, Unsized) or (not self.plan.is_static and is_shorter(new, old)):
             return self.unsized(place, all_listed(first), old, all_listed(new), kind)
         if not is_number(new) or not is_number(old):
@@ -339,6 +344,17 @@ class Round:
         if before is not None and (whole.storage, whole.lenses) != (before.storage, before.lenses):
             self.check_part(place, whole_of(first), before, whole)
         return made
+
+    def tapered(self, place: Place, first: Any, old: Any, new: Any) -> Tapered | None:
+        """What a name is that is bound to an array which each step makes shorter or longer by as much, in a loop of
+        enough steps; None if it is something else."""
+        length = self.plan.length
+        if length is None or length < STEPS or self.plan.ends:
+            return None
+        found = tapered_of(first, all_listed(old), new, length)
+        if found is not None:
+            self.check_part(place, whole_of(first), whole_of(old), whole_of(new))
+        return found
 
     def check_part(self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
         """NotInductive if it matters which allocation a name is bound to, to as much of it as is known at run time."""

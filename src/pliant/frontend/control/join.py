@@ -11,7 +11,8 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded, whole_of
+from pliant.frontend.blocks import Extent
+from pliant.frontend.bounded import Bounded, extents_of, whole_of
 from pliant.frontend.control.chosen import note_choice, note_which, one_of_more, told_outside
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
@@ -41,6 +42,7 @@ from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reading import read
 from pliant.frontend.selection import all_listed
+from pliant.frontend.sizes import size_of
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import is_static
@@ -282,12 +284,20 @@ class Join:
             whole = self.differs(a, b, what)(()) if one is None or two is None else self.arrays(one, two, what)
         if type(whole) is Unbound:
             return whole
-        counts: list[list[Value]] = []
-        for side, x in zip(self.sides, (a, b), strict=True):
+        pairs = zip(extents_of(all_listed(a)), extents_of(all_listed(b)), form.extents, strict=True)
+        counts = [self.count(m, n) for m, n, known in pairs if known is None]
+        return lambda results: form.made(cast("Recipe", whole)(results), [count(results) for count in counts])
+
+    def count(self, one: Extent, other: Extent) -> Callable[[Values], Value]:
+        """An extent of an array that is one of two: where both have the same one, it is known before the branch."""
+        if one == other:
+            return lambda _: size_of(one).value
+        values = list[Value]()
+        for side, n in zip(self.sides, (one, other), strict=True):
             with side.region.inside():
-                counts.append(form.counts(x))
-        slots = [self.slot(*pair) for pair in zip(*counts, strict=True)]
-        return lambda results: form.made(cast("Recipe", whole)(results), [results[n] for n in slots])
+                values.append(size_of(n).value)
+        slot = self.slot(*values)
+        return lambda results: results[slot]
 
     def with_room(self, side: Outcome, x: Any, form: Unsized) -> TracedArray | None:
         """The whole of an array, which has as much room as another one; None if that would be a copy that is seen."""

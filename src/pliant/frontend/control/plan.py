@@ -28,6 +28,7 @@ from pliant.frontend.control.objects import containers, flatten, flatten_like, u
 from pliant.frontend.control.region import Place, Region, born, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
+from pliant.frontend.control.tapered import Tapered
 from pliant.frontend.control.unsized import Unsized, as_array
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
@@ -70,13 +71,16 @@ class Counter:
     step: int
 
 
+LeafKind: TypeAlias = Kind | Counter | Former | Window | Unsized | Tapered
+
+
 @final
 @frozen
 class Tree:
     """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 
     structure: Any
-    kinds: tuple[Kind | Counter | Former | Window | Unsized | None, ...]
+    kinds: tuple[LeafKind | None, ...]
 
 
 @final
@@ -308,7 +312,7 @@ class Heads:
                     return as_traced(first)
         return None
 
-    def head(self, first: Any, kind: Kind | Counter | Former | Window | Unsized | None, place: Place) -> Any:
+    def head(self, first: Any, kind: LeafKind | None, place: Place) -> Any:
         """What a step is given for a leaf."""
         if isinstance(kind, Window):
             return kind.at([param(Type("i64"), str(place.key)) for n in kind.starts if n is None])
@@ -321,9 +325,11 @@ class Heads:
             return with_kind(self.index, INDEX) * kind.step + first
         if kind is None:
             return first
-        if isinstance(kind, Unsized):
+        if isinstance(kind, Unsized | Tapered):
             params = kind.params(str(place.key))
-            x = kind.made(with_kind(params[0], kind.kind), params[1:])
+            whole = with_kind(params[0], kind.kind)
+            index = size_of(fresh(self.index))
+            x = kind.made(whole, params[1:]) if isinstance(kind, Unsized) else kind.at(whole, index)
             self.parts[x.whole.storage] = params
             x.whole.storage.writeable = place not in self.plan.copied
             return x

@@ -32,6 +32,7 @@ from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.plan import Captured, Counter, Plan, Tree
 from pliant.frontend.control.region import Place, cells_of
+from pliant.frontend.control.tapered import Tapered
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced
@@ -196,7 +197,7 @@ def _known(plan: Plan, contents: dict[str, Any], read: tuple[Form, ...]) -> Know
     is_plain = not (plan.fills or plan.has_swaps or plan.growths or plan.tables or plan.copied) and plan.period == 1
     trees = {str(place.key): tree for place, tree in plan.plans.items() if tree is not None}
     kinds = [kind for tree in trees.values() for kind in tree.kinds]
-    is_placed = any([isinstance(kind, Former | Window) for kind in kinds])
+    is_placed = any([isinstance(kind, Former | Window | Tapered) for kind in kinds])
     if not is_plain or is_placed or any([p.kind != "name" for p in plan.plans]):
         return None
     forms: dict[str, Forms] = {}
