@@ -149,9 +149,9 @@ def tree(x, depth):
     return tree(x + 0.3, depth - 1)
 
 
-def test_a_function_that_counts_how_often_it_calls_itself_is_for_all_data(monkeypatch):
+def test_a_function_that_calls_itself_under_few_conditions_is_for_all_data(monkeypatch):
     monkeypatch.setattr(recursion, "DEEP", 3)
-    monkeypatch.setattr(recursion, "MOST", 10)
+    monkeypatch.setattr(recursion, "MOST", 100)
 
     def run(x):
         return tree(x, 6)
@@ -164,3 +164,18 @@ def test_a_function_that_counts_how_often_it_calls_itself_is_for_all_data(monkey
         np.testing.assert_allclose(called(9, x), run(x), rtol=1e-14)
     (entries,) = compiled.entries.values()
     assert [entry.program.decided for entry in entries] == [None]
+
+
+def test_a_function_that_counts_its_calls_and_has_too_many_ways_is_for_some_data():
+    def root(c, a, b, n):
+        m = (a + b) / 2
+        if n == 0:
+            return m
+        return root(c, a, m, n - 1) if (a * a - c) * (m * m - c) <= 0 else root(c, m, b, n - 1)
+
+    def f(c):
+        return root(c, 0.0, 3.0, 40)
+
+    compiled = pliant.jit(f)
+    for c in (2.0, 3.0, 7.5, 2.0):
+        assert compiled(c) == f(c)
