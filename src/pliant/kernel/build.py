@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from pliant.core.ir import Function, Node, Op, Value
 from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
+from pliant.kernel.axes import Parts, parts, point, whole
 from pliant.kernel.blocks import blocked
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Calls, Can, Fusion
 from pliant.kernel.ir import (
-    Affine,
     Buffer,
     Checked,
     Fill,
@@ -188,8 +188,20 @@ def order(fusion: Fusion, program: Program, homes: dict[Buffer, Buffer]) -> None
 
 
 def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
-    """Record the scalars of all roots of a nest, then order its loops."""
-    nest.vars = tuple([Var(n) for n in nest.space])
+    """Record the scalars of all roots of a nest, in the loops that suit what it reads."""
+    split, known = whole(nest.space), len(sites)
+    record_in(nest, split, buffers, sites, ranges)
+    better = parts(nest)
+    if better != split:
+        del sites[known:]
+        nest.body = Region(None)
+        record_in(nest, better, buffers, sites, ranges)
+
+
+def record_in(nest: Nest, split: Parts, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
+    """Record the scalars of all roots of a nest, each axis of which is split into some loops."""
+    nest.vars = tuple([Var(n) for extents in split for n in extents])
+    nest.space = tuple([v.extent for v in nest.vars])
     if 0 in nest.space:
         return
     # A value made here is not read from memory here: each point still has its scalar. Nor is a
@@ -197,18 +209,18 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ran
     own = {root.value for root in nest.roots if root.owns}
     read = {v: buffers[v] for root in nest.roots for v in root.leaves if v not in own}
     recorder = Recorder(read, sites, nest.body, ranges)
-    at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
+    at_point = point(nest.vars, split)
     for v, length in zip(nest.vars, nest.lengths, strict=False):
         end = recorder.limit(v, recorder.pull(length, EMPTY) if length else None)
         if end:
             nest.limits[v] = nest.body.below[v] = end
     for root in nest.roots:
-        record_root(root, nest, recorder, at_point)
+        record_root(root, recorder, at_point)
     nest.reads = recorder.reads | {root.base for root in nest.roots if root.base}
     prune(nest)
 
 
-def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> None:
+def record_root(root: Root, recorder: Recorder, at_point: Index) -> None:
     """Record one root: its scalar at each point, and where that goes."""
     fold = root.fold
     if root.base:
@@ -221,9 +233,10 @@ def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> 
         return
     kept = {axis: at_point[a] for a, axis in enumerate(fold.order) if axis >= 0}
     index = Index([kept[axis] for axis in range(len(kept))])
-    folded = {~axis: nest.vars[a] for a, axis in enumerate(fold.order) if axis < 0}
-    root.folded = tuple(folded.values())
-    root.scalar = recorder.element_of_fold(root.value.node, index, tuple([folded[a] for a in range(len(folded))]))
+    found = {~axis: at_point[a] for a, axis in enumerate(fold.order) if axis < 0}
+    folded = Index([found[a] for a in range(len(found))])
+    root.folded = tuple([v for part in folded for v, _ in part.terms if isinstance(v, Var)])
+    root.scalar = recorder.element_of_fold(root.value.node, index, folded)
     root.offset = offset_of(index, root.value.shape)
 
 

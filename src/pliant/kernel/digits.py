@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pliant.kernel.ir import Affine, Index, Scalar, affine, offset_of, strides_of
+from pliant.kernel.ir import Affine, Index, offset_of, strides_of
 
-Digit: TypeAlias = Callable[[Affine, int, int], Scalar]
+Digit: TypeAlias = Callable[[Affine, int, int], Affine]
 """(i // divisor) % modulus, of an index, a divisor and a modulus; of modulus 0 only the quotient."""
 
 
@@ -44,5 +44,5 @@ def _split(flat: Affine, shape: tuple[int, ...], digit: Digit) -> list[Affine]:
             parts.append(flat)
         else:
             modulus = 0 if axis == wide[0] else n
-            parts.append(affine(digit(flat, stride, modulus)))
+            parts.append(digit(flat, stride, modulus))
     return parts

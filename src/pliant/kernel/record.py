@@ -83,7 +83,7 @@ class Recorder:
         self.spans: dict[Scalar, Range] = {}  # of numbers of rank 0
         self.reads: set[Buffer] = set()
         self.node: Node | None = None
-        self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
+        self.root_loops: Index | None = None  # where the loops of the nest are that the next fold stands for
         self.copied = False  # the result begins as an operand that is in memory
         self.early: Collection[Value] = ()  # operands to look at before anything is written
         self.left: Collection[Value] = ()  # operands that are put into the result later
@@ -165,9 +165,9 @@ class Recorder:
         self.node = before
         return self.as_scalar(found)
 
-    def element_of_fold(self, node: Node, index: Index, loops: tuple[Var, ...]) -> Scalar:
-        """What a rule that is one fold reduces, at an index of its result and of its loops."""
-        self.root_loops = Index([Affine(0, ((v, 1),)) for v in loops])
+    def element_of_fold(self, node: Node, index: Index, folded: Index) -> Scalar:
+        """What a rule that is one fold reduces, at an index of its result and of what it folds."""
+        self.root_loops = folded
         return self.run(node, index)
 
     def sources(self, node: Node) -> list[Source]:
@@ -245,9 +245,12 @@ class Recorder:
         index.flat = offset_of(at, before)
         return index
 
-    def digit(self, i: Affine, divisor: int, modulus: int) -> Scalar:
+    def digit(self, i: Affine, divisor: int, modulus: int) -> Affine:
         """(i // divisor) % modulus."""
-        return self.remember(("digit", i, divisor, modulus), lambda: Digit(i, divisor, modulus))
+        known = i.digit(divisor, modulus)
+        if known is not None:
+            return known
+        return affine(self.remember(("digit", i, divisor, modulus), lambda: Digit(i, divisor, modulus)))
 
     def literal(self, x: Scalar) -> int | None:
         """The number of an integer scalar, if it is known now."""
@@ -274,7 +277,7 @@ class Recorder:
             width, span = abs(stride), away.range()
             if not (span and span[0] >= 0 and span[1] < n * width and width == 1):
                 tests.append(self.emit(Within(away, 0, (n - 1) * width + 1 if n else 0, width)))
-            inner.append(away if width == 1 else affine(self.digit(away, width, 0)))
+            inner.append(self.digit(away, width, 0))
         return self.emit(All(tuple(tests))), Index(inner)
 
     def choose(self, cond: Scalar, yes: Callable[[], Any], no: Callable[[], Any]) -> Scalar:

@@ -73,6 +73,18 @@ class Affine:
         """The factor of an atom, 0 if it does not occur."""
         return next((f for a, f in self.terms if a is atom), 0)
 
+    def digit(self, divisor: int, modulus: int) -> Affine | None:
+        """(this // divisor) % modulus, where that is a sum too; of modulus 0 only the quotient."""
+        low = Affine(self.start % divisor, tuple([(a, f) for a, f in self.terms if f % divisor]))
+        high = Affine(self.start // divisor, tuple([(a, f // divisor) for a, f in self.terms if f % divisor == 0]))
+        if modulus:
+            high = Affine(high.start % modulus, tuple([(a, f) for a, f in high.terms if f % modulus]))
+        fits = [
+            span and span[0] >= 0 and (not n or span[1] < n)
+            for span, n in ((low.range(), divisor), (high.range(), modulus))
+        ]
+        return high if all(fits) else None
+
     @property
     def is_of_loops(self) -> bool:
         """Whether nothing but loops tells which place this is."""
