@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import cast
 
@@ -16,7 +17,8 @@ from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.region import read_by
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, permute
+from pliant.ops.shape import Permute, Reshape, permute, reshape
+from pliant.ops.update import AddSlice, apart
 from pliant.rewrite.rule import Replacement, rewrite
 
 KEPT = ("carry", "count")  # operands that matter even if no step reads them
@@ -104,6 +106,67 @@ def loop_with_permuted_rows(value: Value) -> Replacement:
         v: permute(y, order[k]) if k in order else y
         for k, (v, y) in enumerate(zip(value.node.values, results, strict=True))
     }
+
+
+@rewrite(Loop, is_of_node=True)
+def loop_with_reshaped_terms(value: Value) -> Replacement:
+    """Terms that are folded in another shape are folded in their own, and what they make is reshaped."""
+    loop = value.node.op
+    assert isinstance(loop, Loop)
+    results = loop.body.results
+    folded = [k for k, kind in enumerate(loop.outs) if kind not in ("last", "stack")]
+    found = {k: results[k].args[0] for k in folded if isinstance(results[k].op, Reshape)}
+    if not found:
+        return None
+    body = replace(loop.body, results=tuple([found.get(k, r) for k, r in enumerate(results)]))
+    made = replace(loop, body=body).apply(*value.node.args)
+    return {v: reshape(y, v.shape) for v, y in zip(value.node.values, made, strict=True)}
+
+
+@rewrite(Loop, level="stable", is_of_node=True)
+def loop_with_parts_added(value: Value) -> Replacement:
+    """Zeros to parts of which every step adds are added to after the loop: a sum over the steps for each part.
+
+    The gradient of weights that lie one after the other in an array is made so.
+    """
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    uses = uses_of(loop.body)
+    added = {k: found for c, k in loop.carries if is_zero(xs[c - 1]) and (found := _parts_added(loop, c, k, uses))}
+    if not added:
+        return None
+    starts = {k: c for c, k in loop.carries if k in added}
+    keep = [n not in starts.values() for n in range(1, len(xs) + 1)]
+    stays = [k not in added for k in range(len(loop.outs))]
+    parts = [x for found in added.values() for x in found]
+    index, *params = loop.body.params
+    with scope():
+        results = (*pick(loop.body.results, stays), *[x.args[1] for x in parts])
+        body = Function(loop.body.name, (index, *pick(params, keep)), results)
+    sums: tuple[Out, ...] = ("sum",) * len(parts)
+    outs = (*pick(loop.outs, stays), *sums)
+    made = replace(loop, ins=pick(loop.ins, keep), outs=outs, body=body).apply(*pick(xs, keep))
+    rest, terms = iter(made), dict(zip(parts, made[len(made) - len(parts) :], strict=True))
+
+    def whole(k: int) -> Value:
+        total = xs[starts[k] - 1]
+        for x in reversed(added[k]):
+            (total,) = x.node.op.apply(total, terms[x])
+        return total
+
+    return {v: whole(k) if k in added else next(rest) for k, v in enumerate(value.node.values)}
+
+
+def _parts_added(loop: Loop, c: int, k: int, uses: dict[Value, list[Value | None]]) -> Values:
+    """The sums with parts of a carry, apart from each other, which are all that a step does with it; none if it does
+    anything else. The last one first."""
+    p, total, found = loop.body.params[c], loop.body.results[k], list[Value]()
+    while isinstance(total.op, AddSlice) and len(uses[total]) == 1:
+        found.append(total)
+        total = total.args[0]
+    windows = [cast("AddSlice", x.op).window(x.args[1].shape) for x in found]
+    is_all = total is p and len(uses[p]) == 1 and all(itertools.starmap(apart, itertools.combinations(windows, 2)))
+    return tuple(found) if is_all else ()
 
 
 def _keeps_rows(x: Value) -> bool:
@@ -223,5 +286,7 @@ RULES = (
     loop_without_idle_operands,
     loop_without_repeated_operands,
     loop_with_permuted_rows,
+    loop_with_reshaped_terms,
+    loop_with_parts_added,
     sum_of_products,
 )
