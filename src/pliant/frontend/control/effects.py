@@ -25,6 +25,7 @@ from pliant.frontend.control.perhaps import ASKING, all_overwritten, in_known_or
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.walked import going_on
 from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import Storage, current, is_tracing
@@ -159,9 +160,16 @@ def _item(holder: Any, key: Any) -> Place:
 
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
-    holder = holder_of_attribute(holder, name)
+    holder = _known(holder_of_attribute(holder, name))
     is_plain = not isinstance(cast("Any", type(holder)).__setattr__, types.FunctionType)
     _put_attribute(value, holder, name, setattr, is_plain=is_plain)
+
+
+def _known(holder: Any) -> Any:
+    """An object whose attribute changes; UnboundError if it is one of two, of which there is no copy."""
+    if type(holder) is Unbound:
+        raise holder.refused()
+    return holder
 
 
 def _put_attribute(value: Any, holder: Any, name: str, put: Callable[..., None], *, is_plain: bool) -> None:
@@ -205,7 +213,7 @@ def deleted(holder: Any, key: Any) -> None:
 
 def undone(holder: Any, name: str) -> None:
     """`del holder.name`."""
-    holder = holder_of_attribute(holder, name)
+    holder = _known(holder_of_attribute(holder, name))
     if is_tracing() and hasattr(holder, "__dict__"):
         seen_too(holder, is_item=False)
         note(place_of("attribute", holder, name))

@@ -104,7 +104,9 @@ class Join:
         (ones, structure), (twos, other) = (
             flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
         )
-        are_copied = structure != other or any([x is not y and is_own(x) for x, y in zip(ones, twos, strict=True)])
+        are_copied = structure != other or any(
+            [x is not y and (is_own(x) or is_own(y)) for x, y in zip(ones, twos, strict=True)]
+        )
         if are_copied:  # objects that were there before: what stands for them is a copy
             (ones, structure), (twos, other) = (
                 flattened(side, x, is_own) for side, x in zip(self.sides, (a, b), strict=True)
