@@ -59,6 +59,7 @@ from pliant.frontend.control.specials import (
     special,
     writes_item,
 )
+from pliant.frontend.control.states import is_member
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, class_called, made_by
@@ -88,7 +89,7 @@ from pliant.frontend.instrumented import (
     rebound_cell,
     seen,
 )
-from pliant.frontend.kinds import is_of
+from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.missing import MISSING
 from pliant.frontend.newborn import constructed, inherit, making, new_or_known
 from pliant.frontend.once import note_environment, note_once
@@ -133,6 +134,8 @@ class Reader(Elements):
         if name == "__class__" and is_tracing():
             return class_of(holder)
         if kind is TracedArray and is_tracing():
+            if is_member(holder) and not hasattr(stood_for(holder), name):
+                return of_each(holder, lambda one: self.attribute(one, name))
             return number_or_array(holder, name)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)

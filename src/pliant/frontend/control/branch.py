@@ -30,7 +30,7 @@ from pliant.frontend.control.sections import are_equal, are_equal_to
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unbound import Unbound, choice_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, failures_noted, is_seen, may_be_told, numbers_of_failures, refused
 from pliant.frontend.number import with_kind
@@ -379,9 +379,9 @@ def _differs(x: Any, y: Any) -> Any:
 def in_order(name: str, x: Any, y: Any) -> Any:
     """`x < y` and the like, by the name of the method: lists and tuples by the first elements that differ."""
     kind = cast("Any", type(x))
-    if kind is Unbound and chosen.choice_of(x) is not None:  # of two words
+    if kind is Unbound and choice_of(x) is not None:  # of two words
         return chosen.told(x, lambda part: in_order(name, part, y))
-    if type(y) is Unbound and chosen.choice_of(y) is not None:
+    if type(y) is Unbound and choice_of(y) is not None:
         return chosen.told(y, lambda part: in_order(name, x, part))
     if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
         return binary(name, x, y)

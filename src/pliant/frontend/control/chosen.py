@@ -26,7 +26,7 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.ornone import equal as equal_or_none
 from pliant.frontend.control.region import Outcome
 from pliant.frontend.control.signals import TRUTH
-from pliant.frontend.control.unbound import Unbound, is_chosen
+from pliant.frontend.control.unbound import Unbound, choice_of, is_chosen, note_which
 from pliant.frontend.convert import value_of
 from pliant.frontend.missing import MISSING
 from pliant.frontend.number import with_kind
@@ -42,11 +42,6 @@ def note_choice(copy: Any, condition: Value, one: Sequence[Any], two: Sequence[A
     for made, a, b in zip(containers(copy, tuples=True), one, two, strict=True):
         if made is not a:
             note_which(made, condition, a, b)
-
-
-def note_which(made: Any, condition: Value, one: Any, two: Any) -> None:
-    """Remember that an object is one of two others."""
-    current().outermost.choices[id(made)] = made, (condition, one, two)
 
 
 class Sides(Protocol):
@@ -173,16 +168,6 @@ def _is_member(x: TracedArray, storage: Any, lenses: tuple[Any, ...]) -> bool:
     return x.storage is storage and x.lenses is lenses
 
 
-def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
-    """The condition by which something is one of two others, and these; None if it is not."""
-    if type(x) is Unbound:
-        return x.choice
-    if not is_tracing() or not (known := current().outermost.choices) or id(x) not in known:
-        return None
-    made, choice = known[id(x)]
-    return choice if made is x else None
-
-
 def is_stand_in(x: Any) -> bool:
     """Whether something is one of two others by a condition, or in their place."""
     return is_tracing() and (choice_of(x) is not None or id(x) in current().outermost.copies)
@@ -215,6 +200,15 @@ def is_one_of_two(x: Any) -> bool:
                 return False
             todo += [leaf for leaf in leaves if is_chosen(leaf)]
     return True
+
+
+def is_told_here(x: Any) -> bool:
+    """Whether something is one of several objects, by conditions that are known here."""
+    choice = choice_of(x)
+    if choice is None:
+        return type(x) is not Unbound
+    condition, one, two = choice
+    return condition.node.scope in scopes_of(current()) and is_told_here(one) and is_told_here(two)
 
 
 def is_callable(x: Any) -> bool:

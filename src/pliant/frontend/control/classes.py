@@ -12,8 +12,10 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.chosen import told
 from pliant.frontend.control.deques import is_deque
+from pliant.frontend.control.each import of_each
 from pliant.frontend.control.ornone import OrNone, either, is_none, present, truth
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.states import is_member
+from pliant.frontend.control.unbound import Unbound, choice_of
 from pliant.frontend.kinds import is_traced, stood_for
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.selection import Selection
@@ -28,6 +30,8 @@ def class_of(*args: Any) -> Any:
     x: Any = present(args[0]) if len(args) == 1 else args[0]
     if type(x) is Unbound:
         raise x.refused()
+    if len(args) == 1 and is_member(x):
+        return of_each(x, builtins.type)
     if len(args) == 1 and is_deque(x):
         return collections.deque
     if len(args) == 1 and type(x) is TracedGenerator:
@@ -44,7 +48,7 @@ def is_instance(x: Any, kinds: Any) -> Any:
     if type(x) is OrNone:
         held = truth(x, lambda part: is_instance(part, kinds))
         return either(held, is_none(x)) if isinstance(None, kinds) else held
-    if type(x) is Unbound:
+    if type(x) is Unbound or (type(x) is TracedArray and x.is_weak and choice_of(x) is not None):
         return told(x, lambda part: is_instance(part, kinds))
     return issubclass(class_of(x), kinds) if type(x) in (*_OWN, TracedGenerator, list) else isinstance(x, kinds)
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import choose
 from pliant.frontend.control.chosen import is_one_of_two, known_here
 from pliant.frontend.control.signals import TRUTH
-from pliant.frontend.control.unbound import is_chosen
+from pliant.frontend.control.states import is_member
+from pliant.frontend.control.unbound import choice_of, is_chosen
 from pliant.frontend.number import is_number, with_kind
 
 
 def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
     """What is made of an object that is one of two, of each by itself."""
-    if not is_chosen(x):
+    choice = choice_of(x) if is_chosen(x) or is_member(x) else None
+    if choice is None:
         return use(x)
-    _, one, two = x.choice
+    _, one, two = choice
     return choose(_first_of(x), lambda: of_each(one, use), lambda: of_each(two, use))
 
 
@@ -33,4 +35,4 @@ def operated(x: Any, use: Callable[[Any], Any]) -> Any:
 
 def _first_of(x: Any) -> TracedArray:
     """Whether what is one of two objects is the first of them."""
-    return with_kind(known_here(x, x.choice[0]), TRUTH)
+    return with_kind(known_here(x, cast("Any", choice_of(x))[0]), TRUTH)

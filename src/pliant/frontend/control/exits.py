@@ -28,7 +28,7 @@ from pliant.frontend.control.picked import is_of_inner, outside, roots
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import CODE, CONTINUE, FELL, TRUTH, Signal
-from pliant.frontend.control.states import one_of_words, state_of, words_of
+from pliant.frontend.control.states import is_member, one_of_words, state_of, words_of
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.tapered import Tapered
@@ -359,6 +359,8 @@ class Exit:
             known = self.known(array) if n is None else None
             if known is not None:
                 return lambda _: known
+            if n is None and is_member(x):
+                return self.known_or_word(x)
             number = self.slot(array.value) if n is None else n
             found = kind or kind_of(array)
             return lambda results: with_kind(results[number], found)
@@ -387,7 +389,7 @@ class Exit:
 
     def known_or_word(self, x: Any) -> Recipe:
         """How to make an object that is no number: one of some words by its number, any other as it is."""
-        words = words_of(x) if type(x) is Unbound else None
+        words = words_of(x) if type(x) in (Unbound, TracedArray) else None
         if words is None:
             kept = self.known_object(x)
             return lambda _: kept

@@ -30,6 +30,7 @@ from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, LeafKind, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
+from pliant.frontend.control.states import is_member
 from pliant.frontend.control.tables import arrays_in, share, sharing
 from pliant.frontend.control.tapered import STEPS, Tapered, tapered_of
 from pliant.frontend.control.unbound import Unbound
@@ -115,7 +116,8 @@ def _is_unknown(content: Any) -> bool:
 def _first_plan(content: Any) -> Tree | None:
     """Traced numbers are carried from the start; other things stay, until a step shows otherwise."""
     leaves, structure = flatten(content)
-    kinds = [kind_of(x) if type(x) is TracedArray and not is_mutable(x) else None for x in leaves]
+    are_carried = [type(x) is TracedArray and not (is_mutable(x) or is_member(x)) for x in leaves]
+    kinds = [kind_of(x) if is_carried else None for x, is_carried in zip(leaves, are_carried, strict=True)]
     return Tree(structure, tuple(kinds)) if any(kinds) else None
 
 

@@ -13,7 +13,7 @@ from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import Bounded, extents_of, whole_of
-from pliant.frontend.control.chosen import note_choice, note_which, one_of_more, told_outside
+from pliant.frontend.control.chosen import note_choice, one_of_more, told_outside
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
@@ -34,7 +34,7 @@ from pliant.frontend.control.region import Outcome, Place, distinct
 from pliant.frontend.control.signals import CODE, Signal, code_of, possible_of
 from pliant.frontend.control.states import ASKED, words_of
 from pliant.frontend.control.tables import share
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unbound import Unbound, note_which
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.control.words import difference, text_of
 from pliant.frontend.convert import as_traced, value_of
@@ -194,7 +194,8 @@ class Join:
         x, y = self.as_view(one, 0, two), self.as_view(two, 1, one)
         if is_mutable(x) and is_mutable(y):
             return self.which(a, b, self.arrays(x, y, what))
-        return self.numbers(x, y, what)
+        made = self.numbers(x, y, what)
+        return made if words_of(a) is words_of(b) is None else self.which(a, b, made)
 
     def as_view(self, x: TracedArray, side: int, other: TracedArray) -> TracedArray:
         """A number as an array, if the other block left a view of what may be written by other names."""
@@ -260,7 +261,7 @@ class Join:
         return lambda results: TracedArray(self.store((x.storage, y.storage), n, results, pair), lenses)
 
     def which(self, x: Any, y: Any, recipe: Recipe | Unbound) -> Recipe | Unbound:
-        """An array of which it is known which one it is."""
+        """An array, or a member of an IntEnum, of which it is known which one it is."""
         if type(recipe) is Unbound:
             return recipe
 
@@ -268,7 +269,7 @@ class Join:
 
         def made(results: Values) -> Any:
             found = recipe(results)
-            if type(found) is TracedArray:  # it may be one that other names are bound to, too
+            if type(found) is TracedArray and is_mutable(found):  # it may be one that other names are bound to, too
                 found = TracedArray(found.storage, found.lenses)
             note_which(found, self.condition, one(results), two(results))
             return found

@@ -10,14 +10,16 @@ for v in xs:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, final
 
 from pliant.core.ir import Value, const
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.signals import CODE
-from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.convert import value_of
-from pliant.frontend.number import with_kind
+from pliant.frontend.control.unbound import Unbound, choice_of, note_which
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import is_number, kind_of, with_kind
 from pliant.ops.compare import equal
 from pliant.ops.select import select
 
@@ -48,9 +50,9 @@ def words_between(first: Any, last: Any, *, is_static: bool) -> Words | None:
     ones, twos = words_of(first), words_of(last)
     if ones is None or twos is None:
         return None
-    words = tuple(dict.fromkeys((*ones, *twos)))
-    is_known = Unbound not in (type(first), type(last)) and type(first) is not State
-    return None if len(words) > MOST or len(words) < 2 or (is_static and is_known) else words
+    words = _distinct(*ones, *twos)
+    is_known = is_word(first) and is_word(last) and not is_number(first)  # a number would be carried as one
+    return None if not are_words(words) or len(words) < 2 or (is_static and is_known) else words
 
 
 def words_of(x: Any) -> Words | None:
@@ -59,15 +61,33 @@ def words_of(x: Any) -> Words | None:
         return (x,)
     if type(x) is State:
         return x.words
-    if type(x) is not Unbound or x.choice is None:
+    choice = choice_of(x) if type(x) in (Unbound, TracedArray) else None
+    if choice is None:
         return None
-    one, two = map(words_of, x.choice[1:])
-    return None if one is None or two is None else tuple(dict.fromkeys((*one, *two)))
+    one, two = map(words_of, choice[1:])
+    return None if one is None or two is None else _distinct(*one, *two)
 
 
 def is_word(x: Any) -> bool:
-    """Whether it is text, bytes, or a member of an Enum that is no number."""
-    return type(x) in (str, bytes) or (isinstance(x, Enum) and not isinstance(x, int | float))
+    """Whether it is text, bytes, or a member of an Enum."""
+    return type(x) in (str, bytes) or isinstance(x, Enum)
+
+
+def are_words(words: Sequence[Any]) -> bool:
+    """Whether something can be one of these: of not too many, which are all numbers of Python's, or none is."""
+    if len(words) > MOST or not all(map(is_word, words)):
+        return False
+    return len({kind_of(as_traced(word)) if is_number(word) else None for word in words}) == 1
+
+
+def is_member(x: Any) -> bool:
+    """Whether something is a number that is one of some members of an IntEnum."""
+    return type(x) is TracedArray and words_of(x) is not None
+
+
+def _distinct(*words: Any) -> Words:
+    found: dict[Any, Any] = {(type(word), word): word for word in words}
+    return tuple(found.values())
 
 
 def state_of(x: Any, words: Words) -> State:
@@ -78,9 +98,11 @@ def state_of(x: Any, words: Words) -> State:
 
 
 def _number_of(x: Any, words: Words) -> Value:
-    if type(x) is not Unbound:
-        return const(words.index(x), "i64")
-    condition, one, two = cast("Any", x.choice)
+    choice = choice_of(x)
+    if choice is None:
+        place = next(n for n, word in enumerate(words) if type(word) is type(x) and word == x)
+        return const(place, "i64")
+    condition, one, two = choice
     return select(condition, _number_of(one, words), _number_of(two, words))
 
 
@@ -88,10 +110,22 @@ def one_of_words(number: Any, words: Words) -> Any:
     """One of some words, as `chosen` knows it."""
     value, found = value_of(number, "i64"), words[-1]
     for n, word in reversed([*enumerate(words[:-1])]):
+        is_this = equal(value, const(n, "i64"))
+        if is_number(word):
+            found = _one_of_two(is_this, word, found)
+            continue
         made = Unbound(
             f"this is one of {', '.join(map(repr, words))}, and which one is known only at run time",
             ASKED,
         )
-        made.choice = equal(value, const(n, "i64")), word, found
+        made.choice = is_this, word, found
         found = made
     return found
+
+
+def _one_of_two(condition: Value, one: Any, two: Any) -> TracedArray:
+    """A number that is a member of an IntEnum, or one of others."""
+    kind = kind_of(as_traced(one))
+    made = with_kind(select(condition, *[value_of(x, kind.type.dtype) for x in (one, two)]), kind)
+    note_which(made, condition, one, two)
+    return made

@@ -12,7 +12,7 @@ from pliant.frontend.control.branch import choose
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.growth import Prefix
 from pliant.frontend.control.signals import CODE
-from pliant.frontend.control.states import MOST, is_word, one_of_words
+from pliant.frontend.control.states import are_words, one_of_words
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
@@ -27,11 +27,7 @@ from pliant.ops.select import select
 def is_table(elements: Sequence[Any], key: Any) -> bool:
     """Whether one of several functions, or words, is asked for by a number known only at run time."""
     is_open = type(key) is TracedArray and key.concrete is None and not key.shape and key.type.kind in "iub"
-    return is_open and bool(elements) and (all(map(_is_function, elements)) or _are_words(elements))
-
-
-def _are_words(elements: Sequence[Any]) -> bool:
-    return len(elements) <= MOST and all(map(is_word, elements))
+    return is_open and bool(elements) and (all(map(_is_function, elements)) or are_words(elements))
 
 
 def _is_function(x: Any) -> bool:
@@ -40,7 +36,7 @@ def _is_function(x: Any) -> bool:
 
 def one_at(elements: Sequence[Any], key: TracedArray, at: Callable[[int], Any]) -> Any:
     """The word at a place, or a function that calls the one there. at: the function at a known place."""
-    if not _are_words(elements):
+    if not are_words(elements):
         return partial(switched, [at(n) for n in range(len(elements))], key)
     return one_of_words(_place(elements, key), tuple(elements))
 

@@ -14,7 +14,7 @@ from pliant.frontend.attributes import HELD
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.missing import MISSING
 from pliant.frontend.text import Either, Shown, as_text, noted, shown, text
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 T = TypeVar("T")
 
@@ -120,6 +120,21 @@ class Unbound(Shown):
         condition, *both = self.choice
         one, two = (shown(as_text(x, conversion, spec)) for x in both)
         return noted(Either(condition, one, two), f"{one} or {two}") if is_tracing() else f"<{one} or {two}>"
+
+
+def note_which(made: Any, condition: Value, one: Any, two: Any) -> None:
+    """Remember that an object is one of two others."""
+    current().outermost.choices[id(made)] = made, (condition, one, two)
+
+
+def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
+    """The condition by which something is one of two others, and these; None if it is not."""
+    if type(x) is Unbound:
+        return x.choice
+    if not is_tracing() or not (known := current().outermost.choices) or id(x) not in known:
+        return None
+    made, choice = known[id(x)]
+    return choice if made is x else None
 
 
 def is_chosen(x: Any) -> bool:

@@ -52,9 +52,15 @@ ATTRIBUTES: Final[dict[str, Callable[[TracedArray], Any]]] = {
 """Name → the function that answers for it; see `attribute` for which numbers have which."""
 
 
+_INTERNAL: Final = frozenset(n for n in dir(TracedArray) if n[:2] != "__" and not hasattr(np.ndarray, n))
+"""Attributes of what stands for an array that are none of the user's."""
+
+
 def attribute(x: TracedArray, name: str) -> Any:
     """An attribute of a number that a traced value stands for; AttributeError if it has none that arrays have."""
     kind = stood_for(x)
+    if name in _INTERNAL:
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=x)
     is_own = name in ATTRIBUTES or hasattr(np.ndarray, name) or (hasattr(kind, name) and not name.startswith("_"))
     if kind is np.ndarray or not is_own:
         return getattr(x, name)
