@@ -16,12 +16,14 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.chosen import is_told_here
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.picked import Picks, roots
+from pliant.frontend.control.states import is_member, state_of, words_of
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.convert import as_traced
+from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.fresh import Fresh, fresh, without_arrays
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.members import plain_member
@@ -202,8 +204,8 @@ class _Returned:
         """How a returned leaf is made; adds to the results."""
         if id(m) in self.known:
             return self.known[id(m)]
-        if isinstance(m, Unbound):
-            raise m.refused(is_returned=True)
+        if type(m) is Unbound or (is_member(m) and is_told_here(m) and not self.are_results):
+            return self.word(m)
         if isinstance(m, OrNone):
             return self.or_none(m)
         if isinstance(m, At | AtIndexer):
@@ -232,6 +234,14 @@ class _Returned:
         if isinstance(cast("Any", m.storage), Either):
             return self.either(m)
         return self.picked(m) if _is_picked(m) else self.view(m)
+
+    def word(self, m: Unbound | TracedArray) -> Output:
+        """One of a few words, or members of an Enum, by a number that is known after the call."""
+        words = words_of(m)
+        if words is None or not is_told_here(m):
+            raise cast("Unbound", m).refused(is_returned=True)
+        place = self.result(value_of(state_of(m, words).number))
+        return Output("either", place, (), None, tuple([Output("static", original(w, current())) for w in words]))
 
     def or_none(self, m: OrNone) -> Output:
         """An array or number, or None, by a condition that is known after the call."""
