@@ -47,3 +47,46 @@ def test_axes_follow_the_structure_of_objects() -> None:
 def test_axes_of_another_structure_are_refused() -> None:
     with pytest.raises(ArgumentError, match=r"in_axes must be .* like the arguments; got Line\(slope=0, offset=None\)"):
         pliant.vmap(lambda xs: xs[0], in_axes=(Line(0, None),))([X, 1.0])
+
+
+@dataclass
+class Named:
+    w: Any
+    name: str = "q"
+    more: Any = None
+
+
+def scaled(x: Any, *, scale: Any = 1.0, is_negative: bool = False, name: str = "") -> Any:
+    return -x * scale if is_negative else x * scale
+
+
+def test_numbers_flags_and_text_by_keyword_are_the_same_for_all() -> None:
+    batched = pliant.vmap(scaled)
+    np.testing.assert_array_equal(batched(X, scale=2.0, is_negative=True, name="a"), -2 * X)
+    np.testing.assert_array_equal(batched(X, scale=np.float64(3.0)), 3 * X)
+    np.testing.assert_array_equal(pliant.jit(lambda x, s: pliant.vmap(scaled)(x, scale=s))(X, 2.0), 2 * X)
+
+
+def test_arrays_by_keyword_are_mapped_over_their_first_axis() -> None:
+    batched = pliant.vmap(scaled)
+    np.testing.assert_array_equal(batched(X, scale=np.arange(3.0)), X * np.arange(3.0)[:, None])
+    with pytest.raises(
+        ArgumentError, match=r"scale is an array without axes(?s:.*)hint: pass it by position with in_a"
+    ):
+        batched(X, scale=np.array(2.0))
+
+
+def test_text_and_none_have_no_axis() -> None:
+    total = pliant.vmap(lambda p: p.w.sum())
+    np.testing.assert_array_equal(total(Named(X)), X.sum(1))
+    np.testing.assert_array_equal(pliant.vmap(lambda d: d["w"] * 2)({"w": X, "name": "a", "more": None}), X * 2)
+
+
+@pytest.mark.parametrize("other", ["text", {"name": "text"}])
+def test_an_argument_without_arrays_is_named(other: Any) -> None:
+    def first(x: Any, other: Any) -> Any:
+        return x
+
+    with pytest.raises(ArgumentError, match="expected arrays to map over, got str for other"):
+        pliant.vmap(first)(X, other)
+    np.testing.assert_array_equal(pliant.vmap(first, in_axes=(0, None))(X, other), X)

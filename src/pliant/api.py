@@ -326,7 +326,8 @@ def vmap(
     """`f` over an axis of its arguments, for all at once: as a Python loop and `np.stack`.
 
     in_axes: an axis per argument, None for one that is the same for all; containers follow the
-    arguments' structure. out_axes: where the new axis goes in the results.
+    arguments' structure. out_axes: where the new axis goes in the results. Arrays that are given by keyword
+    are mapped over axis 0; numbers by keyword are the same for all, and so are text and None anywhere.
 
     >>> import numpy as np, pliant
     >>> pliant.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.callables import parameter_names
 from pliant.core.build import trace
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
@@ -19,6 +20,7 @@ from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
+from pliant.frontend.number import is_number
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import flatten, unflatten
 from pliant.ops.loop import In, Loop
@@ -30,15 +32,11 @@ from pliant.transforms.vmap import vmap
 def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | None, args: Any, kwargs: Any) -> Any:
     """f over the mapped axes of its arguments, all at once."""
     leaves, structure = flatten((args, kwargs))
-    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
-    xs: list[Any] = [x if a is None or isinstance(x, str) else as_traced(x) for x, a in zip(leaves, axes, strict=True)]
+    axes = _axes_of(f, in_axes, args, kwargs)
+    xs: list[Any] = [x if a is None else as_traced(x) for x, a in zip(leaves, axes, strict=True)]
     sizes: dict[int, TracedArray] = {}
     for x, a in zip(xs, axes, strict=True):
         if a is not None:
-            if not is_traced(x):
-                raise ArgumentError(
-                    f"vmap: expected arrays to map over, got {type(x).__name__}", hint="in_axes=None for it"
-                )
             if not -len(x.shape) <= a < len(x.shape):
                 hint = "in_axes= says which axis of each argument is mapped, None which argument is not"
                 if x.is_weak:
@@ -115,12 +113,55 @@ def in_turn(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Val
 def one_by_one(f: Callable[..., Any], in_axes: Any, /, *args: Any, **kwargs: Any) -> None:
     """Call f for one part of mapped arguments after the other."""
     leaves, structure = flatten((args, kwargs))
-    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
+    axes = _axes_of(f, in_axes, args, kwargs)
     count = max([x.shape[a] for x, a in zip(leaves, axes, strict=True) if a is not None], default=1)
     for n in range(count):
         parts = [x if a is None else np.take(x, n, a) for x, a in zip(leaves, axes, strict=True)]
         args, kwargs = unflatten(structure, parts)
         f(*args, **kwargs)
+
+
+def _axes_of(f: Callable[..., Any], in_axes: Any, args: Any, kwargs: Any) -> list[Any]:
+    """One axis, or None, per leaf of the arguments: text and None have none, and no number that is given by keyword."""
+    given: list[Any] = []
+    for x, axes in zip(args, _split(_axes_per_leaf(in_axes, args, "in_axes"), args), strict=True):
+        found = [None if _has_no_axes(leaf) else a for leaf, a in zip(flatten(x)[0], axes, strict=True)]
+        if axes and None not in axes and not any([a is not None for a in found]):
+            names, n = parameter_names(f), len(given)
+            raise ArgumentError(
+                f"vmap: expected arrays to map over, got {type(flatten(x)[0][0]).__name__} for "
+                f"{names[n] if n < len(names) else f'args[{n}]'}",
+                hint="in_axes=None for it",
+            ).at(("here", here()))
+        given.append(found)
+    return [a for axes in given for a in axes] + [
+        _axis_of_named(key, leaf) for key in sorted(kwargs) for leaf in flatten(kwargs[key])[0]
+    ]
+
+
+def _split(axes: list[Any], args: Any) -> list[list[Any]]:
+    """Axes of all leaves, as those of each argument."""
+    rest = iter(axes)
+    return [[next(rest) for _ in flatten(x)[0]] for x in args]
+
+
+def _has_no_axes(leaf: Any) -> bool:
+    return leaf is None or isinstance(leaf, str | bytes)
+
+
+def _axis_of_named(key: str, leaf: Any) -> int | None:
+    """The axis of what is given by keyword."""
+    if _has_no_axes(leaf) or not is_number(leaf):
+        return None
+    x = as_traced(leaf)
+    if x.is_weak or x.is_scalar:
+        return None
+    if not x.shape:
+        raise ArgumentError(
+            f"vmap: {key} is an array without axes, and arrays that are given by keyword are mapped over axis 0",
+            hint="pass it by position with in_axes=None, or bind it by functools.partial",
+        ).at(("here", here()))
+    return 0
 
 
 def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> list[Any]:
