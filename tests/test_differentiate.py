@@ -326,3 +326,31 @@ def test_parts_of_a_length_known_at_run_time_beside_arrays_have_a_gradient():
     np.testing.assert_array_equal(whole, 2 * x)
     np.testing.assert_array_equal(part, [2.0, -4.0])
     assert pliant.jit(of_one_that_may_be_none)(x)[1] == -4.0
+
+
+class Net:
+    def __init__(self) -> None:
+        self.w = np.ones(3)
+
+    def __setattr__(self, name: str, value: Any) -> None:  # which may do anything
+        object.__setattr__(self, name, value)
+
+    def __call__(self, x: Any) -> Any:
+        return x @ self.w
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.w, self.count = np.ones(3), 3
+
+
+def test_attributes_of_objects_are_named_as_in_python() -> None:
+    with pytest.raises(DifferentiationError, match=r"got i64\[\] for net\.count"):
+        pliant.grad(lambda net: np.sum(net.w) * net.count)(Counted())
+
+
+def test_an_object_that_holds_arrays_is_to_be_a_dataclass() -> None:
+    with pytest.raises(
+        DifferentiationError, match=r"got Net for net(?s:.*)hint: make Net a dataclass, or pass its arra"
+    ):
+        pliant.grad(lambda net, x: np.sum(net(x) ** 2))(Net(), np.ones((2, 3)))

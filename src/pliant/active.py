@@ -15,10 +15,12 @@ from pliant.core.ir import Function, Value, Values
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, DifferentiationError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
+from pliant.frontend.number import is_number
 from pliant.frontend.signature import flatten, places, selected, unflatten
 
 
@@ -169,9 +171,12 @@ def differentiable(x: Any, name: str, place: Callable[[], str]) -> TracedArray:
         try:
             x = as_traced(x)
         except ArgumentError:
+            held = flatten([*attributes(x).values()])[0]
+            hint = "argnums= names the arguments to differentiate"
+            if any([is_number(y) and not isinstance(y, bool) for y in held]):
+                hint = f"make {type(x).__name__} a dataclass, or pass its arrays in a dict; or name others by argnums="
             raise DifferentiationError(
-                f"{name}: expected arrays or numbers to differentiate, got {type(x).__name__} for {place()}",
-                hint="argnums= names the arguments to differentiate",
+                f"{name}: expected arrays or numbers to differentiate, got {type(x).__name__} for {place()}", hint=hint
             ).at(("here", here())) from None
     if not x.type.is_float:
         floats = "pass a float, as in 3.0" if x.is_weak else "convert with .astype(float)"

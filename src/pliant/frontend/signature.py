@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Final, TypeAlias, final
@@ -26,6 +27,7 @@ from pliant.frontend.tracing import strides_of, unknown_dtype
 
 UNNAMED: Final = ""
 """The key of what is named as its holder is: all that this has."""
+_ATTRIBUTE: Final = re.compile(r"\[<flat index '(\w+)'>\]")  # what optree calls those of an object
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
 
@@ -138,7 +140,8 @@ def containers(structure: Any) -> str:
 
 def places(structure: Any, name: str) -> list[str]:
     """Where each leaf of a tree of some name is, as Python finds it: `xs[0]['b'].slope`."""
-    return [a.codify(name).replace("[<flat index 0>]", "") for a in structure.accessors()]
+    found = [a.codify(name).replace("[<flat index 0>]", "") for a in structure.accessors()]
+    return [_ATTRIBUTE.sub(r".\1", text) for text in found]
 
 
 def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:
