@@ -370,7 +370,8 @@ def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
     Parameters are the arguments' leaves, then captured arrays; results the returned arrays and numbers,
     each of the shape that f returns it with, then the new contents of written arguments. Of an array whose
     length is known only at run time they are its extents, and one with room for the longest.
-    Not optimised; see `explain` for what is run.
+    Not optimised; see `explain` for what is run. It is one program for all data: a function that `jit` runs by
+    a program for each outcome of some condition, as of what is no one kind of thing after it, is refused.
 
     >>> import numpy as np, pliant
     >>> print(pliant.trace(lambda x: 2 * np.sin(x), np.ones(3)))
