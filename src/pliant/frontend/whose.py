@@ -28,7 +28,7 @@ def is_users(fn: types.FunctionType) -> bool:
     """Whether to look into a function: not into Python's own and NumPy's."""
     name = fn.__code__.co_filename
     in_standard = name.startswith(_STANDARD) and "site-packages" not in name
-    package = (fn.__module__ or "").partition(".")[0]
+    package = str(fn.__globals__.get("__name__") or "").partition(".")[0]  # `wraps` copies `__module__`
     is_library = any(part in name for part in _PLACES) and package in sys.modules
     library = package in LIBRARIES and not is_followed(fn)
     return not in_standard and not (is_library and library) and not name.startswith("<frozen")

@@ -167,6 +167,102 @@ def test_a_derivative_and_a_batch_follow_them(f: Callable[[Any], Any]) -> None:
     )
 
 
+def appended(x: Any, kind: Any) -> Any:
+    log: Any = []
+    for v in x:
+        log.append(kind.UP if v > 0 else kind.DOWN)
+    return sum([1.0 if m is kind.UP else 10.0 for m in log])
+
+
+def appended_sometimes(x: Any, kind: Any) -> Any:
+    log: Any = []
+    for v in x:
+        if v > 0.2:
+            log.append(kind.UP if v > 0.5 else kind.DOWN)
+    s = 0.0
+    for m in log:
+        s += 1.0 if m is kind.UP else 10.0
+    return s
+
+
+def in_tuples_at_a_place(x: Any, kind: Any) -> Any:
+    m, v = [(kind.UP, 1.0), (kind.DOWN, 2.0), (kind.REST, 3.0)][np.argmax(x[:3])]
+    return v if m is kind.UP else -v
+
+
+def appended_in_tuples(x: Any, kind: Any) -> Any:
+    log: Any = []
+    for v in x:
+        log.append((kind.UP if v > 0 else kind.DOWN, v))
+    s = 0.0
+    for m, v in log:
+        s += v if m is kind.UP else 10.0 * v
+    return s
+
+
+def written_at_places(x: Any, kind: Any) -> Any:
+    log, s = [kind.UP] * len(x), 0.0
+    for k in range(len(x)):
+        if x[k] > 0:
+            log[k] = kind.DOWN
+    for m in log:
+        s += 1.0 if m is kind.UP else 10.0
+    return s
+
+
+def written_at_a_place(x: Any, kind: Any) -> Any:
+    log = [kind.UP, kind.DOWN]
+    log[np.argmax(x[:2])] = kind.REST
+    return 1.0 if log[0] is kind.REST else 10.0
+
+
+def read_back(x: Any, kind: Any) -> Any:
+    log, s = list[Any](), 0.0
+    for v in x:
+        log.append(kind.UP if v > 0 else kind.DOWN)
+        if len(log) > 1 and log[-2] is kind.UP:
+            log[-1] = kind.REST
+    for m in log:
+        s += 1.0 if m is kind.UP else 10.0 if m is kind.REST else 100.0
+    return s
+
+
+def on_a_stack(x: Any, kind: Any) -> Any:
+    todo, s = [kind.UP, kind.DOWN], 0.0
+    while todo and s < 100:
+        m = todo.pop()
+        s += 1.0 if m is kind.UP else 2.0
+        if x[0] > s:
+            todo.append(kind.DOWN)
+        elif x[0] + 2 > s:
+            todo.append(kind.UP)
+    return s
+
+
+def or_none(x: Any, kind: Any) -> Any:
+    best: Any = None
+    for v in x:
+        if v > 0:
+            best = kind.UP if v > 0.5 else kind.DOWN
+    return 0.0 if best is None else 1.0 if best is kind.UP else 2.0
+
+
+class Plain(Enum):
+    UP = 1
+    DOWN = 2
+    REST = 5
+
+
+@pytest.mark.parametrize("x", [[0.1, 0.7, -0.9, 0.3, 0.6], [0.8, 0.7, 0.9, -1.0, 2.0], [-1.0, -2.0, -3.0, -1.0, -1.0]])
+@pytest.mark.parametrize("kind", [Mode, Plain])
+@pytest.mark.parametrize("f", [
+    appended, appended_sometimes, in_tuples_at_a_place, appended_in_tuples, written_at_places, written_at_a_place,
+    read_back, on_a_stack, or_none,
+])  # fmt: skip
+def test_they_are_told_apart_in_lists_and_beside_none(f: Callable[..., Any], kind: Any, x: list[float]) -> None:
+    assert pliant.jit(lambda x: f(x, kind))(np.array(x)) == f(np.array(x), kind)
+
+
 def test_numbers_and_arrays_have_no_attributes_of_ours() -> None:
     with pytest.raises(AttributeError, match="'float' object has no attribute 'value'"):
         pliant.jit(lambda x: x.value)(1.0)

@@ -39,7 +39,7 @@ def test_steps_that_words_tell_apart_are_a_loop() -> None:
     assert "loop(" in str(pliant.trace(lambda x: STATES[0](x, 5), X))
 
 
-@pytest.mark.parametrize("use", [lambda w: w, lambda w: [w]])
+@pytest.mark.parametrize("use", [lambda w: {w: 1.0}, lambda w: {w}])
 def test_a_word_that_is_used_otherwise_is_refused(use: Any) -> None:
     def f(x: Any) -> Any:
         word = "a"

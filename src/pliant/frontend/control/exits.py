@@ -411,6 +411,8 @@ class Exit:
 
     def known_object(self, x: Any) -> Any:
         """An object that is left as a step has it; NotInductive if it holds numbers of that step."""
+        if type(x) is Unbound:
+            raise x.refused()
         changed = {*self.plan.bound, *self.plan.plans, *self.region.effects}
         for place, content in traced_contents(x):
             if self.region.owns(content.storage) and place not in changed:

@@ -14,7 +14,7 @@ from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, ma
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import Signal
-from pliant.frontend.control.states import state_of, words_between
+from pliant.frontend.control.states import Words, state_of, words_between, words_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.missing import MISSING
@@ -86,7 +86,16 @@ def _aligned(first: Any, last: Any, plan: Plan, region: Region) -> Any:
         first = _nothing_like(with_flag(last), region)
     if object_of(last) is MISSING:
         last = OrNone(with_flag(None).pliant_flag, object_of(first))
-    return with_flag(first), with_flag(last)
+    first, last = with_flag(first), with_flag(last)
+    words = words_between(first.pliant_value, last.pliant_value, is_static=plan.is_static)
+    if words is None:
+        return first, last
+    return _numbered(first, words), _numbered(last, words)
+
+
+def _numbered(x: OrNone, words: Words) -> OrNone:
+    """The same with a number in place of a word."""
+    return OrNone(x.pliant_flag, state_of(x.pliant_value, words))
 
 
 def _changed(before: tuple[Any, ...], after: Sequence[Any]) -> tuple[Any, ...]:
@@ -106,6 +115,8 @@ def _zeros(x: Any) -> Any:
     """What a leaf is before the steps that may leave it."""
     if not is_number(x):
         return x
+    if (words := words_of(x)) is not None:
+        return words[0]
     kind = kind_of(as_traced(x))
     return with_kind(ir.operators.zeros(kind.type), kind)
 

@@ -20,6 +20,7 @@ from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
+from pliant.frontend.control.states import Words, is_member, one_of_words, state_of, words_of
 from pliant.frontend.control.tables import share
 from pliant.frontend.convert import value_of
 from pliant.frontend.selection import Selection
@@ -156,6 +157,11 @@ class Grown:
         """How to make a leaf of an appended object, after each step."""
         if type(x) in (Bounded, Selection):
             raise NotInductive("a list gets arrays whose extents are known only at run time")
+        if is_member(x):
+            words = cast("Words", words_of(x))
+            number = state_of(x, words).number
+            which = self.row_of(number, self.stacked(number.value))
+            return lambda results, t: one_of_words(which(results, t), words)
         if type(x) is not TracedArray:
             kept = self.slots.known_object(x)
             return lambda results, t: kept

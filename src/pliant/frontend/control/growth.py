@@ -27,6 +27,7 @@ from pliant.frontend.control.copies import in_other_places
 from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, unflatten
 from pliant.frontend.control.picked import note_picked
 from pliant.frontend.control.region import Place, note, place_of
+from pliant.frontend.control.states import words_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -227,7 +228,7 @@ def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element
     found: Element | None = None
     for x in unlike(elements):
         leaves, structure = flatten(x, opened)
-        if not leaves or not all([is_number(leaf) for leaf in leaves]):
+        if not leaves or not all([is_number(leaf) and words_of(leaf) is None for leaf in leaves]):
             return None
         element = Element(structure, tuple([kind_of(as_traced(leaf)) for leaf in leaves]))
         found = merged(found or element, element)

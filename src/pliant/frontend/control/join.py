@@ -469,6 +469,8 @@ class Join:
         if is_unsized(x):
             with self.sides[1 - side].region.inside():
                 return Unsized.of(all_listed(x)).nothing()
+        if is_number(x) and (words := words_of(x)) is not None:
+            return words[0]
         return self.nothing(as_traced(x), side) if is_number(x) else None if type(x) is Front else x
 
     def nothing(self, x: TracedArray, side: int) -> TracedArray:
