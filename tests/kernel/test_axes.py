@@ -158,3 +158,17 @@ def test_gradients_of_weights_in_one_array_are_those_of_the_weights(n: int, step
     wanted, parts = pliant.value_and_grad(apart, argnums=(0, 1, 2))(a, b, w[2 * n * n : 2 * n * n + n], xs)
     np.testing.assert_allclose(value, wanted, rtol=1e-12)
     np.testing.assert_allclose(found, np.concatenate([*map(np.ravel, parts), np.zeros(3)]), rtol=1e-9, atol=1e-12)
+
+
+def lengths_of_halves(a: Any) -> Any:
+    z = np.abs(a.T.ravel())
+    x, y = z[: z.size // 2], z[z.size // 2 :]
+    m = np.maximum(x, y)
+    d = np.minimum(x, y) / np.where(m == 0, 1.0, m)
+    return np.where(m == 0, m, m * np.sqrt(1 + d * d))
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (8, 8), (1, 4), (33, 2)])
+def test_what_is_read_twice_where_it_is_made_is_made_there(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(3).normal(size=shape)
+    np.testing.assert_allclose(pliant.jit(lengths_of_halves)(a), lengths_of_halves(a), rtol=1e-14)

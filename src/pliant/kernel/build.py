@@ -196,6 +196,7 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ran
         del sites[known:]
         nest.body = Region(None)
         record_in(nest, better, buffers, sites, ranges)
+    prune(nest)
 
 
 def record_in(nest: Nest, split: Parts, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
@@ -217,7 +218,6 @@ def record_in(nest: Nest, split: Parts, buffers: dict[Value, Buffer], sites: lis
     for root in nest.roots:
         record_root(root, recorder, at_point)
     nest.reads = recorder.reads | {root.base for root in nest.roots if root.base}
-    prune(nest)
 
 
 def record_root(root: Root, recorder: Recorder, at_point: Index) -> None:
