@@ -327,7 +327,8 @@ def vmap(
 
     in_axes: an axis per argument, None for one that is the same for all; containers follow the
     arguments' structure. out_axes: where the new axis goes in the results. Arrays that are given by keyword
-    are mapped over axis 0; numbers by keyword are the same for all, and so are text and None anywhere.
+    are mapped over axis 0; numbers, text and None by keyword are the same for all, and so are text and None beside an
+    array in a container.
 
     >>> import numpy as np, pliant
     >>> pliant.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))

@@ -20,6 +20,7 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.number import Kind, kind_of, with_kind
+from pliant.frontend.reading import is_shown
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
 from pliant.frontend.tracing import current, is_tracing, short_of
@@ -239,9 +240,9 @@ def _run_traced(branch: Callable[..., Any], operands: Tree) -> Tree:
     leaves, structure = flatten(operands)
     given = [own_copy(x) for x in leaves]
     copies = [(as_traced(x), y) for x, y in zip(leaves, given, strict=True) if y is not x]
-    versions = [x.storage.version for x, _ in copies]
+    before = [x.storage.value for x, _ in copies]
     made = branch(*unflatten(structure, given))
-    if [x.storage.version for x, _ in copies] != versions:
+    if any([is_shown(x.lenses, old, x.storage.value) for (x, _), old in zip(copies, before, strict=True)]):
         raise _by_two_names()
     for x, y in copies:
         if y.storage.is_touched:

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.associative import as_count, number_of_rows
 from pliant.branches import copied, or_stepwise, over_same, own_copy
 from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.ir import Function, Value, param
 from pliant.core.origin import here
 from pliant.core.types import Type
+from pliant.counts import as_count, number_of_rows
 from pliant.errors import ArgumentError, ShapeError
 from pliant.folds import Fold
 from pliant.frontend.array import TracedArray, fresh
@@ -205,9 +205,9 @@ def fori_loop(
 def _check_bounds(*bounds: Any) -> None:
     """ArgumentError for what range would not take."""
     for x in bounds:
-        given = x.type if type(x) is TracedArray else type_of(np.asarray(x))
-        if given.shape or given.kind not in "biu":
-            message = f"fori_loop: expected integers for the bounds, got {given}"
+        given = as_traced(x).type if is_tracing() and is_number(x) else type_of(np.asarray(x)) if is_number(x) else None
+        if given is None or given.shape or given.kind not in "iu":
+            message = f"fori_loop: expected integers for the bounds, got {given or repr(x)}"
             raise ArgumentError(message, hint="int(n) makes an integer of a number").at(("here", here()))
 
 

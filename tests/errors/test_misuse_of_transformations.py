@@ -70,6 +70,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pliant.fori_loop(0, 2.5, lambda i, c: c, X),
         r"fori_loop: expected integers for the bounds, got f64\[\]",
     ),
+    "a stop that is none": (
+        lambda: pliant.jit(lambda x: pliant.fori_loop(0, None, lambda i, c: c, x))(X),
+        "fori_loop: expected integers for the bounds, got None",
+    ),
     "bounds that are arrays": (
         lambda: pliant.jit(lambda x: pliant.fori_loop(0, x, lambda i, c: c, x))(X),
         r"fori_loop: expected integers for the bounds, got f64\[3\]",

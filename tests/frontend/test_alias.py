@@ -273,6 +273,41 @@ def test_a_write_to_what_is_not_differentiated_and_shares_memory_with_what_is_is
     np.testing.assert_equal(pliant.value_and_grad(_doubles_first)(b[:2], b[2:]), (5.0, [2.0, 4.0]))
 
 
+def test_a_write_beside_what_is_differentiated_is_none_to_it():
+    def halves(v: Any) -> Any:
+        def loss(w: Any, b: Any) -> Any:
+            b *= 2.0
+            b[0] += 1
+            return (w * b).sum()
+
+        return pliant.grad(loss)(v[:3], v[3:])
+
+    def rows(w: Any) -> Any:
+        work = np.zeros((2, 3))
+
+        def loss(a: Any) -> Any:
+            work[1] = w * w
+            work[1, 0] = 1
+            return (a * work[1]).sum()
+
+        return pliant.grad(loss)(work[0])
+
+    def branch(x: Any) -> Any:
+        def other(y: Any) -> Any:
+            x[5] = 7.0
+            return y.sum()
+
+        return pliant.cond(True, other, np.prod, x[:3]), x[5]
+
+    x = np.arange(1.0, 7.0)
+    for f in (pliant.jit(halves), halves):
+        np.testing.assert_allclose(f(x.copy()), [9, 10, 12])
+    for f in (pliant.jit(rows), rows):
+        np.testing.assert_allclose(f(x[:3]), [1, 4, 9])
+    for f in (pliant.jit(branch), branch):
+        assert f(x.copy()) == (6.0, 7.0)
+
+
 def test_a_write_to_what_is_not_mapped_and_shares_memory_with_what_is_is_refused():
     x = np.arange(6.0).reshape(2, 3)
 

@@ -190,7 +190,7 @@ def nested(into: Any, x: Any) -> None:
     rows: list[Any] = []
     for k in range(len(x) - 1):
         if x[k] > 0:
-            rows.append(x[k : k + 2] * 2)  # noqa: PERF401
+            rows.append((k, x[k] * x[k + 1]))  # noqa: PERF401
     into["log"].append({"rows": rows, "sum": x.sum()})
 
 
@@ -215,6 +215,17 @@ def test_lists_that_are_left_in_arguments(f: Any) -> None:
         same(compiled(ours, x), f(theirs, x))
         same(ours, theirs)
         assert ours["log"] is log
+
+
+def test_arrays_that_are_left_are_those_that_were_appended() -> None:
+    def seen(into: Any, keys: Any, x: Any) -> None:
+        for v in keys:
+            if v > 0:
+                into["log"].append(x)
+
+    into, x = {"log": list[Any]()}, np.zeros(2)
+    pliant.jit(seen)(into, np.array([1.0, -1, 2]), x)
+    assert [y is x for y in into["log"]] == [True, True]
 
 
 class Fit:

@@ -97,6 +97,20 @@ def test_what_is_left_out_has_zero_second_derivatives(name: str) -> None:
         np.testing.assert_allclose(pliant.hessian(f)(X), expected, atol=1e-6)
 
 
+THIRD = ["cumsum", "cumprod", "sort", "quotient", "add.at", "while"]
+
+
+@pytest.mark.parametrize("name", THIRD)
+def test_third_derivatives_at_an_exact_fit(name: str) -> None:
+    model, v, d, step = MODELS[name], np.cos(np.arange(4.0)), np.sin(np.arange(4.0)), 1e-5
+    target = model(Z.copy())
+    slope = pliant.grad(lambda x: np.sum((model(x) - target) ** 2))
+    along = pliant.grad(lambda x: np.sum(slope(x) * v))
+    expected = (along(Z + step * d) - along(Z - step * d)) / (2 * step)
+    np.testing.assert_allclose(pliant.grad(lambda x: np.sum(along(x) * d))(Z), expected, atol=1e-6)
+    np.testing.assert_allclose(pliant.jvp(along, (Z,), (d,))[1], expected, atol=1e-6)
+
+
 def test_complex_products_and_quotients() -> None:
     def loss(x: Any) -> Any:
         z = x[:2] + 1j * x[2:]

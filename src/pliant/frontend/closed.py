@@ -25,6 +25,7 @@ from pliant.frontend.kinds import is_array
 from pliant.frontend.members import with_plain_members
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
+from pliant.frontend.reading import is_shown
 from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
@@ -146,11 +147,11 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
-        versions = [leaf.storage.version for leaf, _ in copies]
+        before = [(leaf.storage.version, leaf.storage.value) for leaf, _ in copies]
         with _taking_back(trace):
             made, tree = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
             made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
-        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray], versions)
+        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray], before)
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
         if number is not None and not may_raise:
@@ -222,12 +223,13 @@ def _itself(x: Any) -> Any:
 
 
 def _check_copies(
-    copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage], versions: Sequence[int]
+    copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage], before: Sequence[tuple[int, Value]]
 ) -> None:
-    """UnsupportedError if a parameter was written that stands for the same memory as another leaf, or if that memory
-    was. versions: what these had before."""
-    for (leaf, storage), version in zip(copies, versions, strict=True):
-        if leaf.storage.version != version:
+    """UnsupportedError if a parameter was written that stands for the same memory as another leaf, or if what it stands
+    for was. before: the version of that memory, and what it held."""
+    for (leaf, storage), (version, old) in zip(copies, before, strict=True):
+        new = leaf.storage.value  # the old one, if a derivative inside has taken back what it wrote
+        if leaf.storage.version != version and (new is old or is_shown(leaf.lenses, old, new)):
             raise _local_write("an array that shares memory with an argument", leaf.storage)
         if not storage.is_touched:
             continue

@@ -178,6 +178,8 @@ def outputs_of(
         place = first.setdefault(id(m), n)
         is_same = place < n and outputs[place].lenses  # else it is one object anyway
         if type(m) is Front:
+            if n >= count and m.form.element.has_arrays:  # which others may hold, too
+                raise m.returned()
             outputs.append(made.spread(m))
         elif is_same:
             which = ("same", place) if place < count else ("again", place - count)

@@ -8,6 +8,9 @@ from pliant.core.build import number_of
 from pliant.core.data import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, ReshapeLens, SliceLens
+from pliant.ops.shape import Reshape, Slice
+from pliant.ops.update import Window as Write
+from pliant.ops.update import misses
 
 
 def read(value: Value, lenses: tuple[Lens, ...]) -> Value:
@@ -30,6 +33,21 @@ def write(value: Value, lenses: tuple[Lens, ...], part: Value) -> Value:
     for whole, lens in reversed(path):
         part = lens.put(whole, part)
     return part
+
+
+def is_shown(lenses: tuple[Lens, ...], old: Value, new: Value) -> bool:
+    """Whether the lenses may show what writes have changed of an array since it was an older one."""
+    shape = old.shape
+    if lenses and type(lenses[0]) is ReshapeLens:
+        shape, lenses = lenses[0].shape, lenses[1:]
+    lens = lenses[0] if lenses else None
+    seen = Slice(lens.start, lens.step, lens.length) if type(lens) is SliceLens else None
+    while new is not old:
+        is_apart = isinstance(new.op, Write) and new.shape == shape and seen is not None and misses(new, seen)
+        if not (is_apart or isinstance(new.op, Reshape)):
+            return True
+        new = new.args[0]
+    return False
 
 
 def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...], *, moved: bool = True) -> tuple[Lens, ...]:

@@ -226,10 +226,12 @@ def without_unknown(x: Any) -> Any:
 def known_text(x: Any, what: str) -> Any:
     """An object that outlives a step, or a call, of which `what` says; an error if it is text made of a number."""
     if is_unknown(x):
-        raise UnsupportedError(
+        behind = _behind(x)
+        error = UnsupportedError(
             f"text made of a number that is known only at run time is {what}",
             hint="keep the number, and make the text of it after the call",
-        ).at(*[("of the number made here", value.origin) for value in _behind(x)[:1]], ("here", here()))
+        ).at(*[("of the number made here", value.origin) for value in behind[:1]], ("here", here()))
+        raise error.needing(*behind) if all([value.dtype == "bool" for value in behind]) else error  # it is of words
     return x
 
 

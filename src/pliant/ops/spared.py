@@ -58,7 +58,7 @@ class Spared(Elementwise):
         return (y,), (fit(sum_of(terms), y.type) if terms else None,)
 
     def transpose(self, ct: Value, condition: Value, c: Any, k: Value | Type) -> Tangents:
-        return None, None, unfit(select(condition, ct * conj(c), 0), k)  # c/k is not linear in k
+        return None, None, unfit(Spared(divides=False)(condition, conj(c), ct), k)  # c/k is not linear in k
 
     def support(self, find: Find, condition: Value, c: Value, k: Value) -> Value | None:
         return condition

@@ -182,7 +182,7 @@ def _apart_axes(axes: Iterable[tuple[int, int, int, int, int, int]]) -> bool:
     return any([s != t if n == m == 1 else _apart((s, d, n), (t, e, m)) for s, d, n, t, e, m in axes])
 
 
-def _misses(write: Value, window: Slice) -> bool:
+def misses(write: Value, window: Slice) -> bool:
     """Whether a write is known not to touch the window."""
     op = cast("Window", write.op)
     axes = zip(op.start, op.step, write.args[1].shape, window.start, window.step, window.length, strict=True)
@@ -225,7 +225,7 @@ def slice_of_update(value: Value) -> Value | None:
     window, (x,) = value.op, value.args
     assert isinstance(window, Slice)
     for _ in range(FAR):
-        if not isinstance(x.op, Window) or not _misses(x, window):
+        if not isinstance(x.op, Window) or not misses(x, window):
             break
         x = x.args[0]
     else:
@@ -258,7 +258,7 @@ def is_own(read: Value, write: Value) -> bool:
     """Whether a value is the window of x, as it is before the write, that `write` changes."""
     x, window = write.args[0], _written(write)
     for _ in range(FAR):
-        if read.args == (x,) or not isinstance(x.op, Window) or not _misses(x, window):
+        if read.args == (x,) or not isinstance(x.op, Window) or not misses(x, window):
             break
         x = x.args[0]
     return read.op == window and read.args == (x,)

@@ -23,6 +23,7 @@ from pliant.ops.block import UpdateBlock
 from pliant.ops.update import pad, slice_window
 
 STEPS: Final = 24  # from so many on copies of the body take longer to compile than they save
+LARGE: Final = 1 << 13  # elements of an array of which copies save twice as much
 
 
 @final
@@ -85,6 +86,8 @@ def tapered_of(first: Any, old: Any, new: Any, length: int) -> Tapered | None:
     if len(added) < len(growth) or not any(added):
         return None
     whole = whole_of(first)
+    if whole.size >= LARGE and length < 2 * STEPS:
+        return None
     room = tuple([n + max(more, 0) * length for n, more in zip(whole.shape, added, strict=True)])
     kind = Kind(Type(whole.type.dtype, room))
     if whole_of(new).type.dtype != kind.type.dtype or any([order_of(whole_of(x)) is not None for x in (first, new)]):
