@@ -68,8 +68,10 @@ def is_plain(kind: Any) -> bool:
 
 @cache
 def is_stateful(kind: Any) -> bool:
-    """Whether objects of a class have a state that changes as they are used and nobody is told of: iterators, files."""
-    return (hasattr(kind, "__next__") or issubclass(kind, _STATEFUL)) and not is_plain(kind)
+    """Whether objects of a class have a state that changes as they are used and nobody is told of: iterators, files.
+    What stands for others while a function is traced has none."""
+    is_ours = str(kind.__module__).partition(".")[0] == "pliant"
+    return (hasattr(kind, "__next__") or issubclass(kind, _STATEFUL)) and not (is_ours or is_plain(kind))
 
 
 def kind_of(x: Any) -> Any:
