@@ -32,9 +32,7 @@ class Select(Elementwise):
     arity = 3
 
     def infer(self, condition: Type, x: Type, y: Type) -> Type:
-        if condition.dtype != "bool" or x.dtype != y.dtype:
-            raise DTypeError(f"select: wants a bool and two of one dtype, got {condition}, {x} and {y}")
-        return Type(x.dtype, common_shape(self.name, (condition, x, y)))
+        return type_under(self.name, condition, x, y)
 
     def array(self, xp: Namespace, condition: Any, x: Any, y: Any) -> Any:
         return xp.where(condition, x, y)
@@ -58,6 +56,13 @@ class Select(Elementwise):
             inner = find(x)
             return condition if inner is None else self(condition, inner, no)
         return self(condition, no, find(y) or yes) if is_zero(x) else None
+
+
+def type_under(name: str, condition: Type, x: Type, y: Type) -> Type:
+    """The type of what a primitive makes of two operands under a condition; DTypeError if it takes no such ones."""
+    if condition.dtype != "bool" or x.dtype != y.dtype:
+        raise DTypeError(f"{name}: wants a bool and two of one dtype, got {condition}, {x} and {y}")
+    return Type(x.dtype, common_shape(name, (condition, x, y)))
 
 
 def select(condition: Value, x: Operand, y: Operand) -> Value:

@@ -12,12 +12,22 @@ from pliant.core.data import frozen
 from pliant.core.inner import functions_of
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
-from pliant.errors import DTypeError
-from pliant.ops.base import Elementwise, common_shape, fit, sum_of, unfit
+from pliant.ops.base import Elementwise, fit, sum_of, unfit
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import NotEqual, equal
 from pliant.ops.complex import conj
-from pliant.ops.select import DEPTH, Find, Select, at_places_of, is_zero, select, support, updated_by, with_update
+from pliant.ops.select import (
+    DEPTH,
+    Find,
+    Select,
+    at_places_of,
+    is_zero,
+    select,
+    support,
+    type_under,
+    updated_by,
+    with_update,
+)
 
 
 @final
@@ -32,9 +42,7 @@ class Spared(Elementwise):
     arity = 3
 
     def infer(self, condition: Type, c: Type, k: Type) -> Type:
-        if condition.dtype != "bool" or c.dtype != k.dtype:
-            raise DTypeError(f"spared: wants a bool and two of one dtype, got {condition}, {c} and {k}")
-        return Type(c.dtype, common_shape(self.name, (condition, c, k)))
+        return type_under(self.name, condition, c, k)
 
     def array(self, xp: Namespace, condition: Any, c: Any, k: Any) -> Any:
         return xp.where(condition, c / k if self.divides else c * k, 0)

@@ -295,12 +295,12 @@ def first_front(*lists: Any) -> Front | None:
 
 def check_left(before: Sequence[Any], now: Any) -> None:
     """UnsupportedError if a list from outside is left with elements that can be told from what Python would leave:
-    numbers of another kind, or copies of arrays and containers that it held before the call."""
+    numbers of another kind, or copies of containers that it held before the call."""
     front = now[0] if now and type(now[0]) is Front else None
     if front is None:
         return
     element = front.form.element
-    is_same = not before or (like([*before]) == element and not element.has_arrays and not containers([*before])[1:])
+    is_same = not before or (like([*before]) == element and not containers([*before])[1:])
     if element.is_mixed or not is_same:
         raise front.returned()
 
