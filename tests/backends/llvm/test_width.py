@@ -9,7 +9,8 @@ import pytest
 
 import pliant
 from pliant.backends.llvm.compiler import assembly, can
-from pliant.backends.llvm.jit import optimised
+from pliant.backends.llvm.jit import host_target, optimised
+from pliant.backends.llvm.module import NARROW
 from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.build import build
 from pliant.pipeline import optimise
@@ -50,6 +51,39 @@ def test_twice_as_many_small_numbers_fill_a_vector() -> None:
 def test_loops_that_end_early_take_narrow_ones_unless_they_are_long() -> None:
     assert is_narrow(steps(triangle, np.ones(40)), WIDE)
     assert not is_narrow(steps(triangle, np.ones(1000)), WIDE)
+
+
+def ratio(x: Any) -> Any:
+    return x / (1 + x * x)
+
+
+def long_ratio(x: Any) -> Any:
+    for _ in range(8):
+        x = (x + 0.3) * x
+    return x / (x + 1)
+
+
+@pytest.mark.parametrize("f", [ratio, np.sqrt, lambda x: np.sum(1 / x), lambda x: x / 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_loops_that_do_little_but_divide_take_narrow_ones(f: Any, dtype: str) -> None:
+    assert is_narrow(steps(f, np.ones(1000, dtype)), WIDE)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: np.exp(x) / x, long_ratio, lambda x: x / 4, lambda x: x * (1 / x[0]), lambda x: (x * 1j) / (x + 1j)],
+    ids=["function", "much else", "power of two", "before the loop", "complex"],
+)
+def test_loops_that_do_other_things_beside_take_wide_ones(f: Any) -> None:
+    assert not is_narrow(steps(f, np.ones(1000)), WIDE)
+
+
+def test_parts_for_threads_have_the_width_of_their_loops() -> None:
+    fn = optimise(pliant.trace(np.sqrt, np.ones(10**6)))
+    text = assembly(build(fn, can))[0]
+    heads = [line for line in text.splitlines() if line.startswith("define") and "_task" in line]
+    assert heads
+    assert all([NARROW in line for line in heads]) == (max(host_target().widths) == max(WIDE))
 
 
 def test_a_processor_without_wide_vectors_has_no_choice() -> None:

@@ -8,6 +8,7 @@ from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
 from pliant.backends.llvm.ahead import is_light, read_ahead
+from pliant.backends.llvm.aligned import emit_aligned, first_stored
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.bands import are_far, emit_bands, lies_along
 from pliant.backends.llvm.beside import BESIDE, emit_beside
@@ -87,7 +88,7 @@ class NestEmitter:
 
     def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
         self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
-        self.limits = nest.limits
+        self.limits, self.reads = nest.limits, nest.reads
         self.streamed = streamed(e, nest)
         self.held: Held = {}
         self.turned_over: Turned = {}  # where tiles lie of what is walked across
@@ -271,9 +272,12 @@ class NestEmitter:
             blocked(e, loop, lambda: self.level(level + 1), self.flush, heavy)
         elif ahead and e.costly and not self.folds and not self.limits:
             ahead.run(e, lambda: self.level(level + 1), bounds)
+        elif self.is_scattered(loop):
+            e.loop(loop, lambda: self.level(level + 1), bounds, e.module.one_by_one())
+        elif root := None if bounds or self.held or self.is_swept else first_stored(e, self.roots, self.reads, loop):
+            emit_aligned(e, loop, root, lambda: self.level(level + 1))
         else:
-            wish = e.module.one_by_one() if self.is_scattered(loop) else ""
-            e.loop(loop, lambda: self.level(level + 1), bounds, wish)
+            e.loop(loop, lambda: self.level(level + 1), bounds)
 
     def steps_of_block(self, level: int) -> int:
         """How many steps of a loop around short ones fold a block of elements together; 0 if it is not to be run so."""

@@ -45,7 +45,8 @@ def emit_parts(e: Emitter, nests: list[Nest], rows: Var | None, split: Split) ->
     nests = alive(nests)
     if not nests:
         return
-    task = Emitter(e.module, f"{e.name}_{e.fresh('task')[1:]}", "ptr noalias %table, ptr noalias %frame, i64 %part")
+    parameters, is_narrow = "ptr noalias %table, ptr noalias %frame, i64 %part", e.module.is_narrow(nests)
+    task = Emitter(e.module, f"{e.name}_{e.fresh('task')[1:]}", parameters, is_narrow=is_narrow)
     frame = emit_task(task, nests, rows, split)
     e.module.helper(task.name, lambda _: task.text())
 

@@ -2,18 +2,20 @@
 
 A loop of 30 steps with vectors of eight takes three of these, and six steps one by one; with vectors of four seven
 and two, which is quicker. So functions whose loops are short, or end early at a place that only running tells, use
-vectors of half the width that the processor has. Long loops lose by that.
+vectors of half the width that the processor has. Long loops lose by that, unless they do little but divide: a quotient
+of a wide vector, or a square root, takes somewhat longer than two of narrow ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, prod
+from math import ceil, frexp, prod
 from typing import Final, TypeAlias
 
 from pliant.backends.llvm.math import function_of
 from pliant.core.types import REAL_OF, itemsize
-from pliant.kernel.ir import Apply, Load, Nest, Rows, Run, Step, Var
+from pliant.kernel.ir import Apply, Literal, Load, Nest, Rows, Run, Scalar, Step, Var
+from pliant.kernel.schedule import depth_of
 from pliant.ops.loop import Loop
 
 HALF: Final = 32  # bytes; narrower vectors are never better
@@ -21,6 +23,8 @@ SINGLE: Final = 2  # vectors that one step alone takes as long as
 UNSURE: Final = 3  # the same, where it is not known how many there are
 UNKNOWN: Final = 16  # steps of a loop that ends by a condition
 FUNCTION: Final = 20  # vectors without one that a vector of a function such as exp takes as long as
+QUOTIENT: Final = {HALF: 5, 2 * HALF: 12}  # vectors without one that a quotient takes as long as, by their width
+BESIDE: Final = 8  # operations that a processor does beside each quotient; with more of them they count
 MASKED: Final = 16  # steps; the last vector of a shorter loop is masked if its functions one by one would take longer
 
 
@@ -67,7 +71,8 @@ def time_of_nest(nest: Nest, width: int) -> float:
     dtypes = [s.dtype for s in nest.body.body if isinstance(s, Load)]
     dtypes += [root.scalar.dtype for root in nest.roots if root.scalar]
     lanes = width // max([itemsize(REAL_OF.get(t, t)) for t in dtypes], default=width)
-    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * (1 + FUNCTION * count_functions(nest))
+    each = 1 + FUNCTION * count_functions(nest) + QUOTIENT.get(width, 0) * count_quotients(nest, inner)
+    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * each
 
 
 def _steps(nest: Nest, loop: Var) -> float:
@@ -77,6 +82,26 @@ def _steps(nest: Nest, loop: Var) -> float:
 def count_functions(nest: Nest) -> int:
     """How many functions a nest computes that take much longer than a mask."""
     return sum([isinstance(s, Apply) and bool(function_of(s.op, s.dtype)) for s in nest.body.body])
+
+
+def count_quotients(nest: Nest, loop: Var) -> int:
+    """How many quotients and square roots the innermost loop of a nest computes, if it does little else."""
+    applied, depths = list[Apply](), dict[Scalar, int]()
+    places = {v: n for n, v in enumerate(nest.vars, 1)}
+    for s in nest.body.body:
+        depths[s] = depth_of(s, depths, places, ())
+        if isinstance(s, Apply) and depths[s] >= places[loop]:
+            applied.append(s)
+    found = len([s for s in applied if is_quotient(s)])
+    return found if len(applied) <= (1 + BESIDE) * found and not count_functions(nest) else 0
+
+
+def is_quotient(s: Apply) -> bool:
+    """Whether a scalar is a quotient of floats, or a square root; by a power of two it is a product."""
+    if s.op.name not in ("div", "sqrt") or s.dtype[0] != "f":
+        return False
+    by = s.args[-1]
+    return not isinstance(by, Literal) or abs(frexp(by.value.real)[0]) != 0.5
 
 
 def _time(nest: Nest, loop: Var, lanes: int) -> float:
