@@ -176,11 +176,13 @@ class Compiled:
         if found is None:
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         longer = self.objects.longer(found.program, tree)
+        entry = found
         try:
             with unless_it_raises(found.program.left):
-                entry, outs, made = self._run(found, (args, kwargs), outside, given, arrays, leaves, out)
+                entry = found if out is None else found.row_major
+                outs, made = self._run(entry, (args, kwargs), outside, given, arrays, leaves, out)
         except Full as error:
-            self._forget(found, (found if out is None else found.row_major).program, *error.args)
+            self._forget(found, entry.program, *error.args)
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         self.objects.grow(longer)
         from pliant.entries import Sample
@@ -190,17 +192,15 @@ class Compiled:
         return made if out is None else out
 
     def _run(
-        self, found: Entry, tree: Any, outside: tuple[Any, ...], given: list[Any], arrays: list[Any],
+        self, entry: Entry, tree: Any, outside: tuple[Any, ...], given: list[Any], arrays: list[Any],
         leaves: list[Any], out: Any,
-    ) -> tuple[Entry, list[Any] | None, Any]:  # fmt: skip
-        """What code makes of arguments; the code, and the arrays of `out`."""
-        args, kwargs = tree
-        entry = found if out is None else found.row_major
-        program = entry.program
+    ) -> tuple[list[Any] | None, Any]:  # fmt: skip
+        """The arrays of `out`, and what code makes of arguments."""
+        (args, kwargs), program = tree, entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
-            return entry, outs, entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
+            return outs, entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
         except Full:
             raise
         except Exception:
