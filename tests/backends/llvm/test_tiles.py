@@ -26,10 +26,10 @@ def drawn(shape: tuple[int, ...], dtype: str) -> Any:
     return (x if dtype[0] == "c" else x.real).astype(dtype)
 
 
-@pytest.fixture(params=["skylake-avx512", "znver4", "znver5"])
+@pytest.fixture(params=["skylake-avx512", "emeraldrapids", "znver4", "znver5"])
 def processor(request: pytest.FixtureRequest) -> Iterator[str]:
-    """One that does not look far ahead, and two that do: all kinds of code are right on any."""
-    target = SimpleNamespace(widths=(16, 32, 64), cpu=request.param)
+    """Two that do not look far ahead, and two that do: all kinds of code are right on any."""
+    target = SimpleNamespace(widths=(16, 32, 64), cpu=request.param, has=set())
     with (
         mock.patch.object(squares, "host_target", return_value=target),
         mock.patch.object(bands, "host_target", return_value=target),
@@ -72,6 +72,21 @@ def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares(processor: str):
     assert ("@turned_8" in compiled(far, (), (), sharing=False)[1]) == (processor == "skylake-avx512")
 
 
+@pytest.mark.parametrize(
+    ("cpu", "has", "way"),
+    [
+        ("znver4", set(), bands.ZEN),
+        ("emeraldrapids", set(), bands.COVE),
+        ("rocketlake", {"amx-tile"}, bands.COVE),
+        ("rocketlake", set(), None),
+        ("znver5", set(), None),
+    ],
+)
+def test_processors_with_tiles_of_matrices_are_known_under_any_name(cpu: str, has: set[str], way: bands.Pace | None):
+    with mock.patch.object(bands, "host_target", return_value=SimpleNamespace(cpu=cpu, has=has)):
+        assert bands.pace() is way
+
+
 @pytest.mark.parametrize("processor", ["znver4"], indirect=True)
 @pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize(("large", "dtype", "asked"), [(1, "float64", 4), (1, "float32", 2), (1 << 25, "float64", 3)])
@@ -89,9 +104,9 @@ def test_squares_are_lines_of_cache_for_processors_that_look_far(processor: str,
     shape = (300, 301)
     x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
     text = compiled(pliant.trace(lambda x, y: x.T + y, x, y), (), (), sharing=False)[1]
-    side = 16 if dtype == "float32" and processor != "skylake-avx512" else 8
+    side = 16 if dtype == "float32" and processor.startswith("znver") else 8
     assert f"shufflevector <{side} x i" in text
-    assert ("llvm.prefetch.p0(ptr %" in text) == (processor == "skylake-avx512")
+    assert ("llvm.prefetch.p0(ptr %" in text) != processor.startswith("znver")
 
 
 @pytest.mark.parametrize(

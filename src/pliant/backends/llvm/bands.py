@@ -10,7 +10,8 @@
 A core waits for few lines at once that its first cache asks for, and for more that the second one asks for: requests of
 the latter bring lines that lie far apart as fast as those that lie side by side. Nothing pauses meanwhile to turn over
 a tile or to write one (with Zen 4 tiles take 1.5 times as long for 3162 x 3162 elements, and 1.3 to 1.7 times for
-1000 x 1000; with Emerald Rapids 1.3 to 1.4 times, 1.4 to 1.6 times for 2000 x 2000, and as long for 1000 x 1000).
+1000 x 1000; with Emerald Rapids 1.3 to 1.4 times, 1.4 to 1.6 times for 2000 x 2000, and as long for 1000 x 1000; with
+Granite Rapids 1.2 times for all of these).
 """
 
 from __future__ import annotations
@@ -47,13 +48,21 @@ class Pace:
 
 
 ZEN, COVE = Pace(4 * LINE, 4 * LINE, ahead=64, again=32), Pace(4 * LINE, 2 * SIDE, ahead=24)
-PACES: Final = {"znver4": ZEN, "sapphirerapids": COVE, "emeraldrapids": COVE, "graniterapids": COVE}
-"""By the processors that are known to gain by bands: measured with Zen 4 and with Emerald Rapids."""
+COVES: Final = ("sapphirerapids", "emeraldrapids", "graniterapids")
+"""Intel's processors with AMX, as LLVM names them; virtual machines may show them as older ones, but with AMX."""
+
+
+def pace() -> Pace | None:
+    """How this processor walks bands, if it gains by them: measured with Zen 4, Emerald and Granite Rapids."""
+    target = host_target()
+    if target.cpu == "znver4":
+        return ZEN
+    return COVE if target.cpu in COVES or "amx-tile" in target.has else None
 
 
 def are_far(turned: Sequence[Load], inner: Var, elements: int) -> bool:
     """Whether bands are best for what is walked across in so many steps."""
-    return host_target().cpu in PACES and is_far(turned, elements) and not are_colliding(turned, inner)
+    return pace() is not None and is_far(turned, elements) and not are_colliding(turned, inner)
 
 
 def emit_bands(
@@ -67,12 +76,12 @@ def emit_bands(
     """All steps of two loops. turned, beside: what is walked across, and along its rows; streamed: what is written past
     the caches; row: emits what a row of a square computes, given its operands, where results wait, and its loop."""
     (outer, inner), least = loops, min([itemsize(s.buffer.type.dtype) for s in turned])
-    pace = PACES.get(host_target().cpu, ZEN)
-    tall = min(pace.wide // least, pace.tall)
+    way = pace() or ZEN
+    tall = min(way.wide // least, way.tall)
     rooms = [Room.new(e, root, tall) for root in streamed]
     held = {room.root: (room.buffer, room.place(loops)) for room in rooms}
-    is_repeated = bool(rooms and pace.again) and SIDE * least >= LINE
-    requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, pace, is_repeated)
+    is_repeated = bool(rooms and way.again) and SIDE * least >= LINE
+    requests = Requests(Squares.new(e, loops, turned, SIDE), turned, beside, tall, way, is_repeated)
 
     def square(i: str, j: str) -> None:
         ask = requests.at(i, j)
