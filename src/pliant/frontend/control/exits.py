@@ -7,34 +7,30 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast, final
 
-from pliant.core.ir import Value, Values, const, param
-from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded, extents_of, whole_of
+from pliant.core.ir import Value, Values, param
+from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import extents_of, whole_of
+from pliant.frontend.control.carried import Carried, array_of, bases
 from pliant.frontend.control.choices import Choices
 from pliant.frontend.control.contents import traced_contents
 from pliant.frontend.control.either import Either, either
-from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
-from pliant.frontend.control.formers import Former
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.handed import Handed
-from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
 from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.picked import is_of_inner, outside, roots
-from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
+from pliant.frontend.control.plan import Captured, Carry, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import CODE, CONTINUE, FELL, TRUTH, Signal
 from pliant.frontend.control.states import is_member, one_of_words, state_of, words_of
-from pliant.frontend.control.swaps import Name, Swaps
+from pliant.frontend.control.swaps import Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
-from pliant.frontend.control.tapered import Tapered
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.control.unsized import Unsized, as_array, extent_of, is_unsized, with_extents
-from pliant.frontend.control.windows import Window
+from pliant.frontend.control.unsized import as_array, extent_of, is_unsized, with_extents
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.missing import MISSING
 from pliant.frontend.number import Kind, kind_of, with_kind
@@ -44,7 +40,6 @@ from pliant.frontend.strides import order_of
 from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import Lens
-from pliant.ops.compare import maximum
 
 
 @final
@@ -65,6 +60,7 @@ class Exit:
         self.others: list[Any] = []  # what somebody may read after the loop, but what is carried
         self.returned: Any = None
         self.grown = Grown(self)
+        self.carried = Carried(self)
 
     def captured(self, signal: Signal | None, extra: Any) -> Captured:
         """The step, closed."""
@@ -145,52 +141,7 @@ class Exit:
 
     def again(self, place: Place, content: Any, tree: Tree) -> Recipe:
         """How to make what a step is given again, whose lists and objects may be those from before the loop."""
-        return self.origins.recipe(content, self.carried(place, tree, content), self.heads.entry[place])
-
-    def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
-        """How to make what a step is given again."""
-        leaves, _ = self.leaves(content)
-        firsts, heads = self.heads.firsts(place), self.heads.leaves_of(place)
-        parts: list[Recipe] = []
-        rows = zip(leaves, firsts, heads, tree.kinds, self.heads.params[place], strict=True)
-        for leaf, first, head, kind, p in rows:
-            if isinstance(kind, Counter):
-                parts.append(partial(self.total, first, kind))
-                continue
-            if isinstance(kind, Former):
-                parts.append(self.former(kind, as_traced(first), head, leaf))
-                continue
-            if isinstance(kind, Window):
-                parts.append(self.window(kind, first, head, leaf))
-                continue
-            if isinstance(kind, Unsized):
-                parts.append(self.unsized(place, kind, first, head, leaf))
-                continue
-            if isinstance(kind, Tapered):
-                parts.append(self.tapered(place, kind, first, head, leaf))
-                continue
-            n = None if p is None or kind is None else len(self.carries)
-            if p is not None and kind is not None:
-                self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-            parts.append(self.bound(place, first, head, leaf, n, kind))
-        return lambda results: unflatten(tree.structure, [part(results) for part in parts])
-
-    def bound(self, place: Place, first: Any, head: Any, leaf: Any, n: int | None, kind: Kind | None) -> Recipe:
-        """How to make an array or a number that a name is bound to, and that carry n is."""
-        if n is None or type(leaf) is not TracedArray:
-            made = self.kept(first, self.leaf(leaf, n, kind))
-        elif place in self.plan.copied:
-            self.share(first, leaf)
-            return self.kept(first, partial(_array, n, kind_of(leaf), writeable=False))
-        elif isinstance(cast("Any", leaf.storage), Either) or place in self.plan.apart:
-            made = self.chosen(place, first, head, leaf, n)
-        else:
-            made = self.kept(first, self.leaf(leaf, n, kind))
-            if self.plan.has_swaps and type(first) is TracedArray and is_mutable(first):
-                copy = self.kept(first, partial(_array, n, kind_of(leaf), writeable=False))
-                name = Name(first, head.storage, leaf.storage, bool(leaf.lenses), n, copy)
-                made = self.swaps.recipe(name, made)
-        return self.choices.named(first, head, leaf, made) if self.is_read(place) else made
+        return self.origins.recipe(content, self.carried.recipe(place, tree, content), self.heads.entry[place])
 
     def changed(self, table: Table | Filling) -> tuple[Place, Recipe]:
         """How to make what a list holds whose elements the steps change."""
@@ -211,15 +162,6 @@ class Exit:
             raise NotInductive("an array that was put into a list is written in a later step")
         share(elements)
 
-    def share(self, *elements: Any) -> None:
-        """NotInductive if the step writes to what names are bound to copies of, and are at the next step."""
-        originals = [s for x in arrays_in(elements) for s in (x.storage, *roots(x.storage))]
-        inner = [s for s in originals if self.region.owns(s) and not is_copied(s)]
-        are_written = inner and any([s.is_touched for s in self.heads.storages()])
-        if are_written or any([s in self.region.written for s in originals]):
-            raise NotInductive("an array that another name is bound to a copy of is written in a later step")
-        share(elements)
-
     def picked(self, storage: Storage, made: Recipe) -> Recipe:
         """How to make an array that is written when what it is a copy of is."""
         remember = outside(storage, self.region.trace, self.slot)
@@ -232,31 +174,6 @@ class Exit:
             return x
 
         return recipe
-
-    def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
-        """A name that some steps bind to a new array, by a condition."""
-        if self.plan.has_swaps:
-            raise NotInductive("its names are bound to other arrays at each step")
-        kind, is_read, before = kind_of(leaf), self.is_read(place), as_traced(first)
-        if not is_mutable(before) or not (is_read or place in self.plan.apart):
-            return lambda results: with_kind(results[n], kind)
-        own = set(bases(leaf))
-        if any(map(is_copied, own)):
-            share([before])
-            return self.kept(first, partial(_array, n, kind, writeable=False))
-        is_local = place.kind == "name" and place in self.plan.bound  # nobody reads it after a return
-        others = [x for content in (*self.others, None if is_local else self.returned) for x in flatten(content)[0]]
-        if is_read and any([own & self.reached(x) for x in others]):
-            raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
-        return self.choices.recipe(place, before, head, leaf, n)
-
-    def reached(self, x: Any) -> set[Storage]:
-        """The allocations that a leaf is a view of, and those that names are bound to now which were bound to them."""
-        found = set(bases(x))
-        for place in self.plan.plans if found else ():
-            for head, leaf in zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False):
-                found |= set(bases(leaf)) if found & set(bases(head)) else set()
-        return found
 
     def kept(self, first: Any, made: Recipe) -> Recipe:
         """What is made if there is a step, else the array that was there before."""
@@ -271,53 +188,6 @@ class Exit:
             return either(current(), value_of(ran, "bool"), new, first, known=new.value)
 
         return recipe
-
-    def window(self, kind: Window, first: Any, head: TracedArray, leaf: TracedArray) -> Recipe:
-        """A name that is bound to a window of an array: where that lies."""
-        n = len(self.carries)
-        rows = zip(*map(kind.places, (head, first, leaf)), strict=True)
-        self.carries += [Carry(p, start, end) for p, start, end in rows]
-        m = len(self.carries)
-        return lambda results: kind.at(results[n:m])
-
-    def former(self, kind: Former, first: TracedArray, head: TracedArray, leaf: TracedArray) -> Recipe:
-        """A name that is bound to the array that it was bound to before the loop, or to one that a step has made."""
-        n, params = len(self.carries), self.heads.parts[cast("Any", head.storage).one.storage]
-        moved, content = kind.ends(first, leaf)
-        self.carries += [Carry(params[0], False, moved), Carry(params[1], first, content)]
-        is_alone = all([self.users.get(id(s), 0) < 2 for s in bases(leaf) if self.region.owns(s)])
-        return lambda results: kind.at(first, results[n : n + 2], writeable=is_alone)
-
-    def unsized(self, place: Place, kind: Unsized, first: Any, head: Bounded, leaf: Any) -> Recipe:
-        """A name that is bound to an array of which it is known only at run time how many elements it has."""
-        n, before, after = len(self.carries), all_listed(first), all_listed(leaf)
-        for j, p in enumerate(self.heads.parts[head.whole.storage]):
-            self.carries.append(Carry(p, partial(kind.part, before, j), kind.part(after, j)))
-        m = len(self.carries)
-        whole = self.bound(place, whole_of(before), head.whole, whole_of(after), n, kind.kind)
-        return lambda results: kind.made(whole(results), results[n + 1 : m])
-
-    def tapered(self, place: Place, kind: Tapered, first: Any, head: Bounded, leaf: Any) -> Recipe:
-        """A name that is bound to an array which each step makes shorter or longer by as much."""
-        n, length, before, after = len(self.carries), self.plan.length, all_listed(first), all_listed(leaf)
-        array, [p] = whole_of(after), self.heads.parts[head.whole.storage]
-        assert length is not None
-        self.carries.append(Carry(p, partial(kind.start, before), kind.end(p, after)))
-        is_alone = all([self.users.get(id(s), 0) < 2 for s in bases(array)])
-        if not isinstance(cast("Any", array.storage), Either) and place not in self.plan.apart:
-            whole = self.bound(place, whole_of(before), head.whole, array, n, kind.kind)
-        elif is_alone and all([self.region.owns(s) and s not in self.heads.parts for s in bases(array)]):
-            whole = partial(_array, n, kind.kind, writeable=place not in self.plan.copied)
-        else:
-            raise NotInductive(f"{place.text} is one of two arrays, of other extents than before the step")
-        return lambda results: kind.last(whole(results), length, is_alone=is_alone)
-
-    def total(self, first: Any, kind: Counter, _: Values) -> Any:
-        """What a counter is after the loop."""
-        if self.plan.length is not None:
-            return first + kind.step * self.plan.length
-        count = fresh(maximum(value_of(self.plan.count, "i64"), const(0, "i64")))
-        return with_kind(count.value, INDEX) * kind.step + first
 
     def last(self, place: Place, content: Any) -> Recipe:
         """How to make what the last step left in a name that each step binds anew."""
@@ -375,7 +245,7 @@ class Exit:
             return self.seen(self.leaf(TracedArray(storage), None, None), lenses)
         if self.users[id(storage)] == 1 or is_copied(storage):
             number, own = self.slot(array.value) if n is None else n, kind_of(array)
-            made = partial(_array, number, own, writeable=not is_copied(storage))
+            made = partial(array_of, number, own, writeable=not is_copied(storage))
             return self.handed.recipe(array, self.picked(storage, made))
         number = self.slot(storage.value)
         order = order_of(TracedArray(storage))
@@ -465,19 +335,6 @@ class Exit:
                 return n
         self.carries.append(Carry(param(value.type), None, value))
         return len(self.carries) - 1
-
-
-def bases(x: Any) -> list[Storage]:
-    """The allocations that a leaf is a view of."""
-    array = whole_of(all_listed(x)) if is_unsized(x) else x
-    return bases_of(array) if type(array) is TracedArray else []
-
-
-def _array(n: int, kind: Kind, results: Values, *, writeable: bool) -> TracedArray:
-    """The array that a result is."""
-    made = with_kind(results[n], kind)
-    made.storage.writeable, made.storage.is_copy = writeable, not writeable
-    return made
 
 
 def _missing(results: Values) -> Any:

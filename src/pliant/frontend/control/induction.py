@@ -15,10 +15,11 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import whole_of
+from pliant.frontend.control.carried import bases
 from pliant.frontend.control.changedlists import Lists
 from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
-from pliant.frontend.control.exits import Exit, bases
+from pliant.frontend.control.exits import Exit
 from pliant.frontend.control.flags import is_nothing, opened
 from pliant.frontend.control.formers import Former, former_of
 from pliant.frontend.control.growth import is_copied

@@ -25,7 +25,7 @@ from pliant.core.data import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import induction
-from pliant.frontend.control.exits import bases
+from pliant.frontend.control.carried import bases
 from pliant.frontend.control.formers import Former
 from pliant.frontend.control.items import Made, Mapped, Steps
 from pliant.frontend.control.join import is_mutable
