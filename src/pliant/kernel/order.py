@@ -28,7 +28,7 @@ def reads_first(steps: list[Step], homes: dict[Buffer, Buffer]) -> list[Step]:
                 at = out.index(step, number)
                 if at < last.get(source, -1) <= at + FARTHEST:
                     end = last[source] + 1
-                    out[at:end] = _with_reads_before(out[at:end], source)
+                    out[at:end] = _with_reads_before(out[at:end], source, homes)
                     _note(last, out, at, end)
         if out[number] is step:
             number += 1
@@ -60,8 +60,9 @@ def _note(last: dict[Buffer, int], steps: list[Step], begin: int, end: int) -> N
                 last[buffer] = number
 
 
-def _with_reads_before(steps: list[Step], source: Buffer) -> list[Step]:
-    """Some steps, the first of which writes over `source`: after all that can run before it."""
+def _with_reads_before(steps: list[Step], source: Buffer, homes: dict[Buffer, Buffer]) -> list[Step]:
+    """Some steps, the first of which writes over `source`: after all that can run before it; as they are if one of
+    these would write over a larger array that the first reads."""
     made, early, late = {*writes(steps[0])}, list[Step](), list[Step]()
     for other in steps[1:]:
         if made.isdisjoint(other.reads):
@@ -69,6 +70,7 @@ def _with_reads_before(steps: list[Step], source: Buffer) -> list[Step]:
         else:
             late.append(other)
             made.update(writes(other))
-    if any([source in other.reads for other in late]):
+    lost = [b for other in early for b in _written_over(other, homes) if b in steps[0].reads]
+    if any([source in other.reads for other in late]) or any([b.type.bytes > source.type.bytes for b in lost]):
         return steps
     return [*early, steps[0], *late]
