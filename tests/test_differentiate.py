@@ -344,9 +344,37 @@ class Counted:
         self.w, self.count = np.ones(3), 3
 
 
+class Weighted:
+    def __init__(self) -> None:
+        self.weights = [3, 4]
+
+
 def test_attributes_of_objects_are_named_as_in_python() -> None:
-    with pytest.raises(DifferentiationError, match=r"got i64\[\] for net\.count"):
-        pliant.grad(lambda net: np.sum(net.w) * net.count)(Counted())
+    with pytest.raises(DifferentiationError, match=r"got i64\[\] for net\.weights\[0\]"):
+        pliant.grad(lambda net: np.sum(np.array(net.weights) ** 2))(Weighted())
+
+
+def test_counters_beside_floats_in_objects_have_no_derivative() -> None:
+    net = Counted()
+
+    def loss(net: Any) -> Any:
+        net.count += 1
+        return np.sum(net.w) * net.count
+
+    gradient = pliant.grad(loss)(net)
+    assert gradient.count is None
+    np.testing.assert_array_equal(gradient.w, np.full(3, 4.0))
+    _, tangent = pliant.jvp(loss, (net,), (gradient,))
+    assert tangent == 48.0
+
+
+def test_integers_in_lists_and_dicts_are_still_refused_by_name() -> None:
+    with pytest.raises(DifferentiationError, match=r"got i64\[\] for p\['b'\]"):
+        pliant.grad(lambda p: p["a"] * p["b"])({"a": 2.0, "b": 3})
+    with pytest.raises(DifferentiationError, match=r"got i64\[\] for net\.weights\[1\]"):
+        net = Weighted()
+        net.weights = [1.5, 2]
+        pliant.grad(lambda net: net.weights[0] * net.weights[1])(net)
 
 
 def test_an_object_that_holds_arrays_is_to_be_a_dataclass() -> None:

@@ -21,7 +21,7 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
-from pliant.frontend.signature import flatten, places, selected, unflatten
+from pliant.frontend.signature import are_attributes, flatten, places, selected, unflatten
 
 
 @final
@@ -59,7 +59,7 @@ def activate(
     argnums = tuple(range(len(args))) if is_any else argnums
     numbers = _positions(argnums, len(args), name)
     parts = [flatten(a) for a in args]
-    flags = [_flags(part, is_wanted=n in numbers, is_any=is_any) for n, (part, _) in enumerate(parts)]
+    flags = [_flags(*part, is_wanted=n in numbers, is_any=is_any) for n, part in enumerate(parts)]
     if not any([any(given) for given in flags]):
         flags = [[is_any] * len(part) for part, _ in parts]  # an error, or there are no arguments
     given = [_checked(f, n, parts[n], flags[n], name) for n in range(len(args))]
@@ -142,14 +142,20 @@ def _kind(x: Any) -> str:
         return ""
 
 
-def _flags(leaves: Sequence[Any], *, is_wanted: bool, is_any: bool) -> list[bool]:
-    """Which leaves of an argument are differentiated: of one that is wanted, all but text, booleans and other objects;
-    if any will do, those that are floats. All of what has nothing else, where only these will do: an error."""
+def _flags(leaves: Sequence[Any], structure: Any, *, is_wanted: bool, is_any: bool) -> list[bool]:
+    """Which leaves of an argument are differentiated: of one that is wanted, all but text, booleans, other objects, and
+    integers that are attributes beside floats, such as counters; if any will do, those that are floats. All of what
+    has nothing else, where only these will do: an error."""
     if not is_wanted:
         return [False] * len(leaves)
+    kinds = [_kind(x) for x in leaves]
+    are_floats = [kind in ("f", "c") for kind in kinds]
     if is_any:
-        return [is_float(x) for x in leaves]
-    flags = [_kind(x) not in ("", "b") for x in leaves]
+        return are_floats
+    flags = [kind not in ("", "b") for kind in kinds]
+    if any(are_floats) and flags != are_floats:
+        held = are_attributes(structure)
+        flags = [flag and (f or not a) for flag, f, a in zip(flags, are_floats, held, strict=True)]
     return flags if any(flags) else [True] * len(leaves)
 
 

@@ -119,6 +119,51 @@ def test_frozen_dataclasses_nest() -> None:
     assert numbers(pliant.jit(f)(p, x)) == numbers(f(p, x))
 
 
+@dataclass(frozen=True)
+class Rates:
+    """Numbers only."""
+
+    rate: float = 0.5
+    steps: int = 3
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Integers only."""
+
+    rows: int
+    steps: int = 3
+
+
+def descended(w: Any, x: Any, rates: Rates) -> Any:
+    for _ in range(rates.steps):
+        w = w - rates.rate * (w - x)
+    return w
+
+
+def test_frozen_dataclasses_of_numbers_are_arguments_like_any_other() -> None:
+    compiled = pliant.jit(descended)
+    for n in range(6):
+        rates, x = Rates(0.5 / (n + 1), n), np.arange(3.0) + n
+        np.testing.assert_allclose(compiled(np.ones(3), x, rates), descended(np.ones(3), x, rates))
+    assert sum([len(programs) for programs in compiled.entries.values()]) == 1
+
+
+def test_gradients_of_frozen_dataclasses_of_numbers() -> None:
+    made = pliant.grad(lambda p, x: descended(x * 0, x, p).sum())(Rates(0.25, 2), np.ones(3))
+    assert made == Rates(3 * 2 * 0.75, None)  # type: ignore[arg-type]
+    again = pliant.grad(lambda p: p.lines[0].rate ** 2)(Fixed(None, (Rates(3.0),)))  # type: ignore[arg-type]
+    assert again.lines[0].rate == 6.0
+
+
+def test_frozen_dataclasses_of_integers_are_static_values() -> None:
+    def f(shape: Shape, x: Any) -> Any:
+        return np.full((shape.rows, 2), {Shape(2): 1.0, Shape(3): 5.0}[shape]) * x
+
+    for rows in (2, 3):
+        np.testing.assert_array_equal(pliant.jit(f)(Shape(rows), np.ones(2)), f(Shape(rows), np.ones(2)))
+
+
 def test_slots_are_parts() -> None:
     def f(p: Slotted, x: Any) -> Any:
         p.slope = p.slope * x

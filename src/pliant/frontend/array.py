@@ -160,7 +160,7 @@ class TracedArray(Shown):
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:
-            hint = "keep numbers in an array or a list, whose index may be traced, and not in a dict or set"
+            hint = "keep numbers in an array or a list, whose index may be traced, not in a dict or set; or say static="
             return self._known(lambda x: hash(x[()]), "a key", hint)
         raise TracedValueError(
             f"unhashable type: a traced array {self.type}, like numpy.ndarray", hint="use its shape, or an identifier"

@@ -4,7 +4,7 @@
 class Line:                 a `Line` that is given has the leaves `slope` and `offset`; the function gets, and may
     slope: np.ndarray       return, one of traced numbers, and what it sets is set of the caller's
     offset: float
-                            an object that has a hash, and holds no array, is a static value, as any other
+                            an object that has a hash, and holds no array and no float, is a static value, as any other
 
 Objects of other classes are static values until they are found to change; see `opened`.
 """
@@ -24,6 +24,8 @@ from pliant.frontend.attributes import attributes, put_attribute
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.whose import LIBRARIES
 
+NUMBERS: Final = (TracedArray, np.ndarray, float, complex, np.inexact)
+"""What changes from call to call; integers of what has a hash say how often or how large more often than how much."""
 register: Final = cast("Any", optree).register_pytree_node
 
 
@@ -41,18 +43,19 @@ def is_users(kind: Any) -> bool:
 
 
 def found_in(leaves: Iterable[Any]) -> bool:
-    """Whether there are dataclasses with arrays among leaves: objects of their classes are containers from now on."""
-    kinds = {kind for x in leaves if is_users(kind := cast("Any", type(x))) and _holds_arrays(x)}
+    """Whether there are dataclasses with arrays or floats among leaves: objects of their classes are containers from now
+    on."""
+    kinds = {kind for x in leaves if is_users(kind := cast("Any", type(x))) and _holds_numbers(x)}
     for kind in kinds:
         take_apart(kind)
     return bool(kinds)
 
 
-def _holds_arrays(x: Any) -> bool:
-    """Whether an object holds arrays, or what has no hash, and so may hold them."""
+def _holds_numbers(x: Any) -> bool:
+    """Whether an object holds arrays or floats, or what has no hash, and so may hold them."""
     kind = cast("Any", type(x))
     parts: list[Any] = optree.tree_leaves(cast("Any", [*attributes(x).values()]), namespace=NAMESPACE)
-    if kind.__hash__ is None or any([isinstance(part, TracedArray | np.ndarray) or _is_other(part) for part in parts]):
+    if kind.__hash__ is None or any([isinstance(part, NUMBERS) or _is_other(part) for part in parts]):
         return True
     try:
         hash(x)
@@ -62,7 +65,7 @@ def _holds_arrays(x: Any) -> bool:
 
 
 def _is_other(x: Any) -> bool:
-    return is_users(cast("Any", type(x))) and _holds_arrays(x)
+    return is_users(cast("Any", type(x))) and _holds_numbers(x)
 
 
 OPENED: Final[set[Any]] = set()

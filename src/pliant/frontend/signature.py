@@ -144,6 +144,11 @@ def places(structure: Any, name: str) -> list[str]:
     return [_ATTRIBUTE.sub(r".\1", text) for text in found]
 
 
+def are_attributes(structure: Any) -> list[bool]:
+    """Which leaves of a tree are attributes of objects."""
+    return [re.search(r"\.\w+$", place) is not None for place in places(structure, "x")]
+
+
 def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:
     """The order of the keys of each dict: the structure does not tell, but a function may see it."""
     parts = () if id(tree) in closed else tree.values() if is_table(tree) else tree if is_sequence(tree) else ()
