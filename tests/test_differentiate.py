@@ -371,9 +371,9 @@ def test_counters_beside_floats_in_objects_have_no_derivative() -> None:
 def test_integers_in_lists_and_dicts_are_still_refused_by_name() -> None:
     with pytest.raises(DifferentiationError, match=r"got i64\[\] for p\['b'\]"):
         pliant.grad(lambda p: p["a"] * p["b"])({"a": 2.0, "b": 3})
+    net = Weighted()
+    net.weights[0] = 1.5  # type: ignore[call-overload]
     with pytest.raises(DifferentiationError, match=r"got i64\[\] for net\.weights\[1\]"):
-        net = Weighted()
-        net.weights = [1.5, 2]
         pliant.grad(lambda net: net.weights[0] * net.weights[1])(net)
 
 

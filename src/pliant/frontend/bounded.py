@@ -194,6 +194,7 @@ class Bounded(Shown):
         return made_of(part_of(self.whole, self.extents, key))
 
     def __setitem__(self, key: Any, y: Any) -> None:
+        y = y.listed if hasattr(y.__class__, "listed") else y
         if is_array_key(key):
             return self.write_key(key, y)
         return put(part_of(self.whole, self.extents, key), y)

@@ -36,6 +36,7 @@ from pliant.frontend.functions import asserted, buffers, windows
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.makers import MAKERS, of_known_extents
+from pliant.frontend.selection import all_listed
 from pliant.frontend.strides import (
     contiguous,
     has_dtype,
@@ -158,32 +159,44 @@ def arange(*args: Any, **options: Any) -> Any:
 
 
 def bounded_array(
-    object: Bounded, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0
-) -> Bounded:
-    """np.array of what has extents known only at run time."""
-    if ndmin > object.ndim or (order == "F" and object.ndim > 1):
-        raise object.refused("np.array with ndmin= or order=")
-    if not copy and (dtype is None or has_dtype(dtype, object.whole)):
-        return object
-    return Bounded(array(object.whole, dtype), object.extents)
+    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """np.array of what has extents known only at run time, listed or not; itself where it need be no copy."""
+    is_such = dtype is None or has_dtype(dtype, object.whole)
+    if copy is False and not is_such:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    made = object
+    if copy or not is_such or order == "F":
+        made = all_listed(object)
+        if type(made) is not Bounded:  # data have decided how many there are
+            return array(made, dtype, copy=copy, order=order, ndmin=ndmin)
+        if order == "F" and made.ndim > 1:
+            raise made.refused("np.array with order=")
+        made = Bounded(array(made.whole, dtype), made.extents)
+    return made[(None,) * (ndmin - made.ndim)] if ndmin > made.ndim else made
 
 
-def bounded_asarray(a: Bounded, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Bounded:
-    """np.asarray of the same."""
+def bounded_asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Any:
+    """np.asarray of the same, and np.ascontiguousarray of what is row-major, as all of them are."""
     return bounded_array(a, dtype, copy=copy, order=order)
 
 
-def bounded_stack(arrays: Bounded, axis: int = 0) -> Bounded:
+def bounded_stack(arrays: Any, axis: int = 0) -> Any:
     """np.stack of a list of arrays, as the array that their list is."""
-    if axis != 0:
-        raise arrays.refused("np.stack along another axis than the first")
-    return bounded_array(arrays)
+    if axis == 0:
+        return bounded_array(arrays)
+    listed = all_listed(arrays)
+    if type(listed) is Bounded:
+        raise listed.refused("np.stack along another axis than the first")
+    return np.stack(listed, axis)
 
 
 BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
     np.array: bounded_array,
     np.asarray: bounded_asarray,
     np.asanyarray: bounded_asarray,
+    np.ascontiguousarray: bounded_asarray,
     np.stack: bounded_stack,
 }
 """The same for arrays whose extents are known only at run time, as of lists of which that is so."""
@@ -266,7 +279,7 @@ class Maker:
             return tuple([np.poly1d(m) for m in made]) if is_sequence(made) else np.poly1d(made)
         if function not in OF_SEVERAL:
             args = tuple([_stacked(a) if is_sequence(a) else a for a in args])
-        if type(args[0] if args else None) is Bounded and function in BOUNDED:
+        if function in BOUNDED and args and is_part(args[0]):
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):

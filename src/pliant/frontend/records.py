@@ -43,8 +43,7 @@ def is_users(kind: Any) -> bool:
 
 
 def found_in(leaves: Iterable[Any]) -> bool:
-    """Whether there are dataclasses with arrays or floats among leaves: objects of their classes are containers from now
-    on."""
+    """Whether there are dataclasses with arrays or floats among leaves: their classes are containers from now on."""
     kinds = {kind for x in leaves if is_users(kind := cast("Any", type(x))) and _holds_numbers(x)}
     for kind in kinds:
         take_apart(kind)

@@ -105,6 +105,20 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return a[tuple([0 if n in axes else slice(None) for n in range(a.ndim)])]
 
 
+def _atleast(*keys: tuple[Any, ...]) -> Callable[..., Any]:
+    """np.atleast_1d and the like: views. keys: of what has one axis, two, and so on, that are fewer."""
+    usual = (np.atleast_1d, np.atleast_2d, np.atleast_3d)[len(keys)]
+
+    def shaped(a: Any) -> Any:
+        return a[keys[a.ndim - 1]] if a.ndim <= len(keys) else a
+
+    def atleast(*arys: Any) -> Any:
+        made = tuple([shaped(a) if isinstance(a, Bounded) else usual(a) for a in arys])
+        return made[0] if len(made) == 1 else made
+
+    return atleast
+
+
 def copy(a: Any, order: Any = "K", subok: Any = False) -> Any:
     """np.copy."""
     return Bounded(fresh(a.whole.value, is_array=True), a.extents)
@@ -321,6 +335,8 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.moveaxis: moveaxis, np.rollaxis: rollaxis,
     np.matrix_transpose: matrix_transpose, np.squeeze: squeeze, np.copy: copy, np.astype: astype,
     np.reshape: reshape, np.diff: diff,
+    np.atleast_1d: _atleast(), np.atleast_2d: _atleast((None,)),
+    np.atleast_3d: _atleast((None, slice(None), None), (..., None)),
     np.concatenate: concatenate, np.append: append, np.hstack: hstack, np.stack: stack, np.dstack: dstack,
     np.vstack: _rows("vstack", (None,), 0), np.column_stack: _rows("column_stack", (slice(None), None), 1),
     np.copyto: copyto,

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import ShapeError
-from pliant.frontend.array import fresh
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import (
     Bounded,
     bounded,
@@ -40,6 +40,8 @@ def _check_rows(name: str, a: Any, b: Any) -> None:
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """np.linalg.lstsq; `rcond` is by default that of the greatest number of equations."""
     _check_rows("np.linalg.lstsq", a, b)
+    if type(rcond) is TracedArray and rcond.concrete is None:
+        raise refused("np.linalg.lstsq with rcond= of a number of equations", a, b)
     x, residuals, rank, values = xp.linalg.lstsq(filled(a, 0), filled(b, 0), rcond)
     rows, columns = [traced(size_of(n)) for n in extents_of(a)]
     is_full = xp.greater(rows, columns) & xp.equal(rank, columns)
