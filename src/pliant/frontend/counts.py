@@ -1,18 +1,25 @@
-"""How far a loop of a known number of steps counts: what each step adds to a number is bounded, and so is all of it.
+"""What is known of the numbers that a loop leaves.
 
 for v in x:                 each step adds 0 or 1 to k, and so 0 ≤ k ≤ len(x) after the loop
     if v > 0: k += 1
+
+for i in range(9):          n is what it was before the loop, or one of the numbers of its steps
+    if x[i] > 0: n = i
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from pliant.core.ir import Const, Value
+from pliant.ops.bits import BitwiseAnd
+from pliant.ops.compare import Less
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Add, Convert, Sub
 from pliant.ops.loop import Loop
 from pliant.ops.select import Select
+from pliant.ops.while_loop import WhileLoop
 
 Ends: TypeAlias = "tuple[int, int]"
 _NONE: Ends = 0, 0
@@ -29,6 +36,65 @@ def counted(value: Value) -> tuple[Value, Ends] | None:
     if step is None:
         return None
     return value.args[carry], (op.length * min(step[0], 0), op.length * max(step[1], 0))
+
+
+def bound_to(value: Value) -> list[Value] | None:
+    """What a number that a loop leaves may be, where its steps choose between what it was and others: what it starts
+    from, and these. None of any other value."""
+    op = value.op
+    match op:
+        case Loop() if op.outs[value.index] == "last":
+            place = next(p for p, r in op.carries if r == value.index)
+            start, own = value.args[place - 1], op.body.params[place]
+        case WhileLoop():
+            place = next(p for p, r in op.carries if r == value.index)
+            start, own = value.args[place], op.body.params[place]
+        case _:
+            return None
+    others = _choices(op.body.results[value.index], {})
+    return [start, *[x for x in others if x is not own]]
+
+
+def counters(value: Value) -> list[tuple[Value, Value | int, int]]:
+    """The numbers that count the steps of the loop which leaves a value, where one is taken: what each starts from at
+    least, and its greatest number."""
+    op = value.op
+    match op:
+        case Loop():
+            return [(op.body.params[0], 0, op.length - 1)]
+        case WhileLoop():
+            holding = _all_of(op.test.results[0])
+            found = list[tuple[Value, Value | int, int]]()
+            for p, r in op.carries:
+                own, made = op.body.params[p], op.body.results[r]
+                if isinstance(made.op, Add) and made.args[0] is own and (_ends(made.args[1]) or (-1, 0))[0] >= 0:
+                    ends = [c.args[1] for c in holding if isinstance(c.op, Less) and c.args[0] is op.test.params[p]]
+                    found += [(own, value.args[p], most[1] - 1) for end in ends if (most := _ends(end))]
+            return found
+        case _:
+            return []
+
+
+def _all_of(condition: Value) -> list[Value]:
+    """The conditions that all hold where one does."""
+    if isinstance(condition.op, BitwiseAnd):
+        return [c for a in condition.args for c in _all_of(a)]
+    return [condition]
+
+
+def _choices(y: Value, given: Mapping[Value, list[Value]]) -> list[Value]:
+    """What a value is one of. given: the same of the parameters of branches."""
+    match y.op:
+        case Select():
+            return [*_choices(y.args[1], given), *_choices(y.args[2], given)]
+        case Cond():
+            args = [_choices(a, given) for a in y.args[1:]]
+            return [
+                x for fn in y.op.branches
+                for x in _choices(fn.results[y.index], {**given, **dict(zip(fn.params, args, strict=True))})
+            ]  # fmt: skip
+        case _:
+            return given.get(y, [y])
 
 
 def _added(y: Value, known: dict[Value, Ends | None]) -> Ends | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 from pliant.core.data import frozen
@@ -17,7 +18,7 @@ from pliant.core.origin import here
 from pliant.errors import NOWHERE, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
-from pliant.frontend.counts import counted
+from pliant.frontend.counts import bound_to, counted, counters
 from pliant.frontend.failures import catcher_of, ensured
 from pliant.frontend.limits import most_of, ordered
 from pliant.frontend.tracing import current, thread
@@ -283,10 +284,21 @@ def _range_of(value: Value) -> Range:
         case _:
             count = counted(value)
             if count is None:
-                return None, None
+                return _range_of_bound(value)
             ends = zip(taken_apart(count[0]).range, count[1], strict=True)
             low, high = [None if end is None else end + more for end, more in ends]
             return low, high
+
+
+def _range_of_bound(value: Value) -> Range:
+    """The range of a number that the steps of a loop bind to others, of which the counters of its steps are known."""
+    bound = bound_to(value)
+    if bound is None:
+        return None, None
+    for counter, start, most in counters(value):
+        if _fact(counter).high is None:
+            note_range(counter, start if isinstance(start, int) else taken_apart(start).range[0], most)
+    return reduce(range_of_either, [taken_apart(x).range for x in bound])
 
 
 def range_if(condition: Value, x: Value, *, holds: bool) -> Range:

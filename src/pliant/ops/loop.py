@@ -38,8 +38,8 @@ from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import of_parts, read_with, vmap_steps
-from pliant.ops.select import Find, is_zero, select
-from pliant.ops.shape import Permute, broadcast, permute
+from pliant.ops.select import Find, is_zero
+from pliant.ops.shape import Permute, permute
 from pliant.ops.step_cut import WIDE, step_cut
 from pliant.ops.update import AddSlice
 from pliant.transforms.jvp import instantiate, push
@@ -280,15 +280,13 @@ class Loop(LoopForm):
         """This loop with one more operand, const: a count after which steps change nothing."""
         places = {k: c for c, k in self.carries}
 
+        def idle(*given: Value) -> Values:
+            rows = enumerate(self.body.results)
+            return tuple([given[places[k]] if k in places else ir.operators.zeros(y.type) for k, y in rows])
+
         def step(i: Value, *args: Value) -> Values:
-            own = args[-1]
-            given = (i, *args[:at], own, *args[at + 1 : -1])
-            going = less(i, own)
-            idle = [
-                given[places[k]] if k in places else ir.operators.zeros(y.type) for k, y in enumerate(self.body.results)
-            ]
-            pairs = zip(self.body(*given), idle, strict=True)
-            return tuple([select(broadcast(going, new.shape, ()), new, old) for new, old in pairs])
+            given = (i, *args[:at], args[-1], *args[at + 1 : -1])
+            return Cond(self.body, trace(idle, *[x.type for x in given])).apply(less(i, args[-1]), *given)
 
         types = [*(p.type for p in self.body.params), Type("i64")]
         return replace(self, ins=(*self.ins, "const"), body=trace(step, *types))
