@@ -22,7 +22,7 @@ from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.records import is_record
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import are_attributes, flatten, unflatten
 from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
 from pliant.ops.shape import move_axis
@@ -122,14 +122,18 @@ def one_by_one(f: Callable[..., Any], in_axes: Any, /, *args: Any, **kwargs: Any
 
 
 def _axes_of(f: Callable[..., Any], in_axes: Any, args: Any, kwargs: Any) -> list[Any]:
-    """One axis, or None, per leaf of the arguments: text and None have none, and no number that is given by keyword."""
+    """One axis, or None, per leaf of the arguments: text and None have none, and no number that is given by keyword, or
+    is an attribute of an object that has arrays."""
     given: list[Any] = []
     for x, axes in zip(args, _split(_axes_per_leaf(in_axes, args, "in_axes"), args), strict=True):
-        found = [None if _has_no_axes(leaf) else a for leaf, a in zip(flatten(x)[0], axes, strict=True)]
+        leaves, structure = flatten(x)
+        rows = zip(leaves, axes, are_attributes(structure), strict=True)
+        found = [None if _has_no_axes(leaf, is_attribute=held) else a for leaf, a, held in rows]
         if axes and None not in axes and not any([a is not None for a in found]):
             names, n = parameter_names(f), len(given)
+            shown = x if is_record(type(x)) else leaves[0]
             raise ArgumentError(
-                f"vmap: expected arrays to map over, got {type(flatten(x)[0][0]).__name__} for "
+                f"vmap: expected arrays to map over, got {type(shown).__name__} for "
                 f"{names[n] if n < len(names) else f'args[{n}]'}",
                 hint="in_axes=None for it",
             ).at(("here", here()))
@@ -145,8 +149,8 @@ def _split(axes: list[Any], args: Any) -> list[list[Any]]:
     return [[next(rest) for _ in flatten(x)[0]] for x in args]
 
 
-def _has_no_axes(leaf: Any) -> bool:
-    return leaf is None or isinstance(leaf, str | bytes)
+def _has_no_axes(leaf: Any, *, is_attribute: bool = False) -> bool:
+    return leaf is None or isinstance(leaf, str | bytes) or (is_attribute and is_number(leaf) and not np.ndim(leaf))
 
 
 def _axis_of_named(key: str, leaf: Any) -> int | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import ArgumentError
 
 
 @dataclass
@@ -193,6 +194,14 @@ def test_batches_of_dataclasses() -> None:
     made = pliant.vmap(lambda p: Line(p.slope * 2, p.at(1.0).sum()))(p)
     np.testing.assert_allclose(made.slope, 2 * p.slope)
     np.testing.assert_allclose(made.offset, [(s + o).sum() for s, o in zip(p.slope, p.offset, strict=True)])
+
+
+def test_numbers_beside_arrays_in_objects_are_the_same_for_all_of_a_batch() -> None:
+    p = Line(np.arange(6.0).reshape(2, 3), 0.5)
+    made = pliant.vmap(lambda p, x: p.at(x))(p, np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(made, p.slope * [[1.0], [2.0]] + 0.5)
+    with pytest.raises(ArgumentError, match=r"expected arrays to map over, got Rates for r(?s:.*)in_axes=None"):
+        pliant.vmap(lambda r, x: r.rate * x)(Rates(), np.ones(3))
 
 
 def updated(p: Any, x: Any) -> Any:
