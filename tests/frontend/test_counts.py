@@ -65,7 +65,7 @@ def test_arrays_of_as_many_elements_as_were_counted(f: Any, seed: int) -> None:
 
 
 def found(x: Any) -> Any:
-    for k in range(6):  # noqa: B007
+    for k in range(6):
         if x[k] > 1:
             break
     m = k + 1
