@@ -101,8 +101,8 @@ class Grown:
         """NotInductive if a later step may write to what was appended; contents: what names are bound to."""
         is_new = in_region(self.slots.region.born)
         elements = [x for _, added in self.lists for x in added]
-        if any([not is_new(x) for element in elements for x in containers(element) if type(x) in (list, dict)]):
-            raise NotInductive("it appends a list or dict that was there before")
+        if any([not is_new(x) for element in elements for x in containers(element)]):
+            raise NotInductive("it appends a list, dict or object that was there before")
         appended = {id(s) for _, added in self.lists for s in self.allocations(added)}
         heads = {id(s) for part in self.slots.heads.bound.values() for s in self.allocations(part)}
         bound = {id(s) for part in contents for s in self.allocations(part)}
