@@ -251,6 +251,7 @@ class Trace:
     catchers: list[Any] = field(default_factory=list[Any])  # of `try` statements that this is in; see `failures`
     tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
+    sealed: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that lists have copies of, and these
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     heads: dict[int, Any] = field(default_factory=dict[int, Any])  # see `control.copies`
     deques: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])  # lists in place of them, by id

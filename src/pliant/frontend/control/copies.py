@@ -184,6 +184,7 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     """A list, dict or object is about to be changed: which that the function can see are the same one by a condition.
     is_item: nothing but one of its items or attributes changes; an error if more does, or if nobody can say here by
     what condition."""
+    check_sealed([holder])
     heads = current().outermost.heads
     if id(holder) in heads:
         heads[id(holder)].is_changed = True
@@ -204,6 +205,17 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
             raise _changed(holder, name, ways)
         others.append(Same(x, _any_of(ways), holds=True))
     return others
+
+
+def check_sealed(holders: Iterable[Any]) -> None:
+    """UnsupportedError if one of some objects that change is one that a list has a copy of, or is such a copy."""
+    sealed = current().outermost.sealed
+    if sealed and any([sealed.get(id(x)) is x for holder in holders for x in (holder, *related(holder))]):
+        raise UnsupportedError(
+            "an object is changed here that lists have copies of, since it is known only at run time how many elements "
+            "they have, or which",
+            hint="put another one in its place: out[k] = dataclasses.replace(out[k], t=…)",
+        ).at(("here", here()))
 
 
 def _text_of(name: str) -> str:

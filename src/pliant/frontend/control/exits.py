@@ -19,7 +19,7 @@ from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.handed import Handed
 from pliant.frontend.control.join import is_mutable, moved
-from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
+from pliant.frontend.control.objects import containers, flatten, has_objects, in_region, is_kept, unflatten
 from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.picked import is_of_inner, outside, roots
@@ -28,7 +28,7 @@ from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import CODE, CONTINUE, FELL, TRUTH, Signal
 from pliant.frontend.control.states import is_member, one_of_words, state_of, words_of
 from pliant.frontend.control.swaps import Swaps
-from pliant.frontend.control.tables import Table, arrays_in, share
+from pliant.frontend.control.tables import Shared, Table, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import as_array, extent_of, is_unsized, with_extents
 from pliant.frontend.convert import as_traced, value_of
@@ -46,8 +46,8 @@ from pliant.frontend.view import Lens
 class Exit:
     """How names and allocations are left, made of the last step's values."""
 
-    def __init__(self, plan: Plan, made: Region, heads: Heads) -> None:
-        self.plan, self.region, self.heads = plan, made, heads
+    def __init__(self, plan: Plan, made: Region, heads: Heads, shared: Shared) -> None:
+        self.plan, self.region, self.heads, self.shared = plan, made, heads, shared
         self.origins = Origins(plan, made, heads)
         self.origins.check()
         self.carries: list[Carry] = []
@@ -151,16 +151,18 @@ class Exit:
         return table.place, lambda results: table.after(results[first : len(ends) + first])
 
     def put_into_lists(self, contents: Sequence[Any]) -> None:
-        """NotInductive if a later step may write to arrays that are elements of a list, and of which it has copies;
-        contents: what names are bound to."""
-        tables = [table for table in self.plan.tables.values() if table.element.has_arrays]
-        elements = [x for table in tables for x in (*table.place.get(), *table.before)]
-        storages = dict.fromkeys([x.storage for x in arrays_in(elements)])
+        """NotInductive if a later step may write to arrays or objects that are elements of a list, and of which it has
+        copies; contents: what names are bound to."""
+        for table in self.plan.tables.values():
+            elements = [*table.place.get(), *table.before]
+            if table.element.has_arrays or has_objects(elements):
+                share(elements)
+        self.origins.check_copied(self.shared.objects)
+        storages = dict.fromkeys(self.shared.storages)
         bound = {s for content in contents for leaf in flatten(content)[0] for s in bases(leaf)}
         is_bound = not bound.isdisjoint(storages) and any([s.is_touched for s in self.heads.storages()])
         if is_bound or any([s in self.region.written for s in storages]):
             raise NotInductive("an array that was put into a list is written in a later step")
-        share(elements)
 
     def picked(self, storage: Storage, made: Recipe) -> Recipe:
         """How to make an array that is written when what it is a copy of is."""

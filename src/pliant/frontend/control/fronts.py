@@ -29,7 +29,7 @@ from pliant.frontend.array import fresh
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.growth import Element, merged, read_element
-from pliant.frontend.control.objects import LEAF, flatten, unflatten
+from pliant.frontend.control.objects import LEAF, flatten, has_objects
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, cast_value, value_of
@@ -67,7 +67,7 @@ class Front:
         """The i-th element, which there is."""
         element = self.form.element
         place, pairs = self.place(i.value), zip(self.columns, element.kinds, strict=True)
-        return unflatten(element.structure, [read_element(gather(a, place), kind) for a, kind in pairs])
+        return element.made([read_element(gather(a, place), kind) for a, kind in pairs])
 
     def place(self, i: Value) -> Value:
         """The row of the i-th element, or of the one after the last; or of each of several."""
@@ -113,7 +113,7 @@ class Front:
         rows = [array[key] for array in self.arrays()]
         element = self.form.element
         pairs = zip(rows, element.kinds, strict=True)
-        return unflatten(element.structure, [read_element(value_of(row), kind) for row, kind in pairs])
+        return element.made([read_element(value_of(row), kind) for row, kind in pairs])
 
     def put(self, key: Any, x: Any) -> Front:
         """The elements after `front[key] = x`."""
@@ -251,8 +251,8 @@ class Form:
             return [self.front(values)]
         columns = self.front(values).in_order().columns if self.is_ring else values[:-1]
         made = rows([fresh(column, is_array=True)[:known].value for column in columns], self.element)
-        if self.element.has_arrays:  # copies of what may be seen elsewhere: who writes to them is traced again
-            share(made)
+        if self.element.has_arrays or has_objects(made):  # copies of what may be seen elsewhere
+            share(made)  # who writes to them is traced again
             current().outermost.lengths.are_unknown = True
         return made
 

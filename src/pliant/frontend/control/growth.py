@@ -24,7 +24,7 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import in_other_places
-from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, unflatten
+from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, seal, unflatten
 from pliant.frontend.control.picked import note_picked
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.states import words_of
@@ -68,6 +68,12 @@ class Element:
     def has_arrays(self) -> bool:
         """Whether some parts of it can be written."""
         return not all([kind.is_scalar or kind.is_weak for kind in self.kinds])
+
+    def made(self, parts: Sequence[TracedArray]) -> Any:
+        """An element that was read: a copy, which must not be changed."""
+        x = unflatten(self.structure, parts)
+        seal(x)
+        return x
 
 
 @final
@@ -178,7 +184,7 @@ class Growth:
         self.is_read = True
         assert self.element is not None
         pairs = zip(self.arrays, self.element.kinds, strict=True)
-        return unflatten(self.element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs])
+        return self.element.made([read_element(gather(a, i.value), kind) for a, kind in pairs])
 
 
 def item(holder: Any, key: Any) -> Any:

@@ -32,7 +32,7 @@ from pliant.frontend.control.plan import Captured, Counter, Heads, LeafKind, Lon
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
 from pliant.frontend.control.states import is_member
-from pliant.frontend.control.tables import arrays_in, share, sharing
+from pliant.frontend.control.tables import Shared, arrays_in, share, sharing
 from pliant.frontend.control.tapered import STEPS, Tapered, tapered_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
@@ -85,11 +85,11 @@ def _tried(plan: Plan) -> Captured | None:
     before = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
     entry = before | plan.flagged
     try:
-        with sharing() as take_back, region(is_loop=True) as made:
-            tried = Round(plan, made, entry)
+        with sharing() as shared, region(is_loop=True) as made:
+            tried = Round(plan, made, entry, shared)
             found = tried.run()
         if found is None or tried.opened:
-            take_back()
+            shared.take_back()
         for place, first in tried.opened.items():
             entry[place] = plan.flagged[place] = first()
             plan.plans[place] = _first_plan(entry[place])
@@ -126,8 +126,8 @@ def _first_plan(content: Any) -> Tree | None:
 class Round:
     """One trial of a plan."""
 
-    def __init__(self, plan: Plan, made: Region, entry: dict[Place, Any]) -> None:
-        self.plan, self.region, self.entry = plan, made, entry
+    def __init__(self, plan: Plan, made: Region, entry: dict[Place, Any], shared: Shared) -> None:
+        self.plan, self.region, self.entry, self.shared = plan, made, entry, shared
         self.heads = Heads(plan, entry)
         self.lists = Lists(plan, made, self.heads, entry)
         self.moves: dict[Storage, Storage | None] = {}
@@ -154,7 +154,7 @@ class Round:
         self.plan.may_end = bool(possible_of(signal) & {BREAK, RETURN})
         if self.opened or self.changed():
             return None
-        return Exit(self.plan, self.region, self.heads).captured(signal, extra)
+        return Exit(self.plan, self.region, self.heads, self.shared).captured(signal, extra)
 
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""

@@ -167,6 +167,20 @@ def is_kept(x: Any) -> bool:
     return current().outermost.kept.get(id(x)) is x
 
 
+def seal(tree: Any) -> None:
+    """Note that lists have copies of the objects of a tree, or that these are such: who changes them is traced again,
+    without such lists."""
+    top = current().outermost
+    found = {id(x): x for x in containers(tree) if not isinstance(x, list | dict | deque)}
+    top.sealed.update(found)
+    top.lengths.are_unknown |= bool(found)
+
+
+def has_objects(elements: Any) -> bool:
+    """Whether some of the elements of a list are objects that can be changed, or hold some."""
+    return any([next(containers(x), None) is not None for x in elements if type(x) not in NUMBERS])
+
+
 def is_value(tree: Any) -> bool:
     """Whether nothing of a tree can be changed but arrays."""
     kind = cast("Any", type(tree))

@@ -58,7 +58,7 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
             if not are_lists or decided_by(error, current().outermost.needs):
                 raise
     order = _order(by, is_reversed=bool(reverse))
-    share(items)
+    share(items, are_told=True)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
     made = born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
     if not are_values or (len(items) <= FEW and any([next(containers(x), None) is not None for x in items])):

@@ -10,6 +10,7 @@ condition, or by how many steps there are, that is remembered of what stands for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, cycle, product
 from typing import Any, TypeAlias, cast, final
 
@@ -22,6 +23,7 @@ from pliant.frontend.control.partly import value_in
 from pliant.frontend.control.plan import Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.convert import value_of
+from pliant.frontend.tracing import current
 
 Found: TypeAlias = "dict[int, Any]"  # containers, by id
 AGAIN = "two names are bound to a list or an object that changes"
@@ -92,6 +94,22 @@ class Origins:
             raise NotInductive(AGAIN, is_late=True)
         before = {n: x for reached in changed for n, x in reached.items() if self.is_before(x)}
         if before and seen_by(before):
+            raise NotInductive(AGAIN, is_late=True)
+
+    def check_copied(self, copied: Sequence[Any]) -> None:
+        """NotInductive if a later step may change an object that lists have copies of. copied: those of this step."""
+        sealed = current().outermost.sealed
+        if any([sealed.get(m) is x for n in self.changed for m, x in self.reached[n].items()]):
+            raise NotInductive(AGAIN, is_late=True)
+        found = {n for x in copied for n in sources(x)}
+        found |= {m for n in found & self.firsts.keys() for m in self.reached[n]}
+        given, todo, users = set[int](), [*found], _inverse(self.left)
+        while todo:
+            more = {*users.get(todo.pop(), ())} - given
+            given |= more
+            todo += more
+        effects = {place.number for place in self.region.effects if place.kind == "attribute"}
+        if found & effects or given & self.changed:
             raise NotInductive(AGAIN, is_late=True)
 
     def known(self, x: Any) -> Any:

@@ -10,7 +10,7 @@ Arrays are copied then, while Python has one array under several names: from the
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from itertools import chain
@@ -24,7 +24,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
-from pliant.frontend.control.objects import LEAF, flatten, is_value, unflatten
+from pliant.frontend.control.objects import LEAF, flatten, has_objects, is_value, seal, unflatten
 from pliant.frontend.control.picked import roots
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
@@ -46,8 +46,9 @@ def like(elements: list[Any]) -> Element | None:
     """What the elements of a list have in common, if arrays can hold them."""
     some = unlike(elements)
     made = element_of(some) if all(map(is_value, some)) else None
-    is_needed = made is not None and made.has_arrays and current().outermost.lengths.are_needed
-    return None if is_needed else made
+    if made is None or not current().outermost.lengths.are_needed:
+        return made
+    return None if made.has_arrays or has_objects(some) else made
 
 
 FEW: Final = 3  # elements from before a loop, and what a loop left, up and down
@@ -165,38 +166,62 @@ def are_mostly_rows(elements: list[Any]) -> bool:
     return len(runs([flatten(x)[0][0] for x in elements])) <= min(FEW, len(elements) - 1)
 
 
-def share(elements: Sequence[Any]) -> None:
-    """Note that arrays were copied which Python would have under two names from now on."""
+def share(elements: Sequence[Any], *, are_told: bool = False) -> None:
+    """Note that arrays and objects were copied which Python would have under two names from now on. are_told: whether
+    it is known of the objects what else they may be; see `copies`."""
     top = current().outermost
     arrays, shared = arrays_in(elements), top.copied
-    if arrays and top.lengths.are_needed:
+    objects = () if are_told or not has_objects(elements) else [*elements]
+    if (arrays or objects) and top.lengths.are_needed:
+        what = "an array" if arrays else "an object"
         raise UnsupportedError(
-            "a loop or a branch would copy an array here, which Python would have under two names",
+            f"a loop or a branch would copy {what} here, which Python would have under two names",
             hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
         ).at(("here", here()))
+    seal(objects)
     top.lengths.are_unknown |= bool(arrays)  # who writes to them is traced again, without copies
     for storage in [s for x in arrays for s in (x.storage, *roots(x.storage))]:
         shared.append((storage, storage.writeable))
         storage.writeable = False
 
 
-@contextmanager
-def sharing() -> Generator[Callable[[], None]]:
-    """What takes back what is noted inside, of arrays and of objects, as an error does."""
-    top = current().outermost
-    shared, count, kept = top.copied, len(top.copied), len(top.kept)
+@final
+class Shared:
+    """What is noted of arrays and of objects from now on."""
 
-    def take_back() -> None:
-        for storage, writeable in reversed(shared[count:]):
+    def __init__(self) -> None:
+        self.top = top = current().outermost
+        self.counts = len(top.copied), len(top.kept), len(top.sealed)
+
+    @property
+    def storages(self) -> list[Storage]:
+        """The allocations that were copied."""
+        return [storage for storage, _ in self.top.copied[self.counts[0] :]]
+
+    @property
+    def objects(self) -> list[Any]:
+        """The objects that were copied, and copies."""
+        return [*self.top.sealed.values()][self.counts[2] :]
+
+    def take_back(self) -> None:
+        """Forget it."""
+        count, *counts = self.counts
+        for storage, writeable in reversed(self.top.copied[count:]):
             storage.writeable = writeable
-        del shared[count:]
-        for key in [*top.kept][kept:]:
-            del top.kept[key]
+        del self.top.copied[count:]
+        for found, before in zip((self.top.kept, self.top.sealed), counts, strict=True):
+            for key in [*found][before:]:
+                del found[key]
 
+
+@contextmanager
+def sharing() -> Generator[Shared]:
+    """What is noted inside, which is forgotten after an error."""
+    shared = Shared()
     try:
-        yield take_back
+        yield shared
     except BaseException:
-        take_back()
+        shared.take_back()
         raise
 
 
