@@ -9,7 +9,7 @@ from pliant.core.ir import Value, Values
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.fronts import Form
 from pliant.frontend.control.moved import Recipe
-from pliant.frontend.control.outcomes import as_left
+from pliant.frontend.control.outcomes import as_left, elements_left
 from pliant.frontend.control.region import Outcome, Place, born
 from pliant.frontend.control.tables import Table, are_rows, like, nested, share
 
@@ -30,6 +30,9 @@ def listed(join: Slots, contents: Sequence[list[Any]], place: Place) -> Recipe |
     is_grid = place.kind == "rows"
     if is_grid and len({len(row) for rows in contents for row in rows}) > 1:
         return None
+    originals = [] if is_grid else [*contents[0], *contents[1]]
+    if not is_grid:
+        contents = [elements_left(side, elements) for side, elements in zip(join.sides, contents, strict=True)]
     element = nested(*contents) if is_grid else like([*contents[0], *contents[1]])
     if element is None or (element.has_arrays and not any(map(are_rows, contents))):
         return None
@@ -37,17 +40,19 @@ def listed(join: Slots, contents: Sequence[list[Any]], place: Place) -> Recipe |
     for side, elements in zip(join.sides, contents, strict=True):
         with side.region.inside():
             sides.append(table.parts(elements))
-    share([] if table.is_grid else [*contents[0], *contents[1]])
+    share(originals)
     slots = [join.slot(one, two) for one, two in zip(*sides, strict=True)]
     return lambda results: table.after([results[n] for n in slots])
 
 
 def filled(join: Slots, contents: Sequence[list[Any]]) -> Recipe | None:
     """A list of which it is known only at run time how many elements it has; None if these are not alike."""
-    form, sides = Form.of(*contents), list[list[Value]]()
+    left = [elements_left(side, elements) for side, elements in zip(join.sides, contents, strict=True)]
+    form, sides = Form.of(*left), list[list[Value]]()
     if form is None:
         return None
-    for side, elements in zip(join.sides, contents, strict=True):
+    share([*contents[0], *contents[1]])
+    for side, elements in zip(join.sides, left, strict=True):
         with side.region.inside():
             sides.append(form.values(elements))
     slots = [join.slot(one, two) for one, two in zip(*sides, strict=True)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
-from pliant.frontend.control.objects import Opened, flatten
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control.objects import Opened, flatten, unflatten
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import RETURN, Signal
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.reading import read
 
 T = TypeVar("T")
 
@@ -41,6 +43,26 @@ def as_left(sides: Sequence[Outcome], trees: Sequence[Any], look: Callable[[Any]
         with side.shown():
             found.append(look(tree))
     return found
+
+
+def elements_left(side: Outcome, elements: Sequence[Any]) -> list[Any]:
+    """The elements of a list, with copies in place of those of which a block has written a part."""
+    with side.shown():
+        trees = [flatten(x) for x in elements]
+    made: list[Any] = []
+    for x, (leaves, structure) in zip(elements, trees, strict=True):
+        before, now = flatten(x)[0], [_left(side, leaf) for leaf in leaves]
+        is_same = len(before) == len(now) and all(map(operator.is_, before, now))
+        made.append(x if is_same else unflatten(structure, now))
+    return made
+
+
+def _left(side: Outcome, leaf: Any) -> Any:
+    """An array as a block left it: a copy if it was written; anything else as it is."""
+    if type(leaf) is not TracedArray or (value := side.written.get(leaf.storage)) is None:
+        return leaf
+    with side.region.inside():
+        return fresh(read(value, leaf.lenses), is_array=True)
 
 
 def is_over(side: Outcome) -> bool:
