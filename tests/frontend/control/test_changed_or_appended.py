@@ -11,7 +11,6 @@ import pytest
 import pliant
 
 
-
 @dataclass
 class S:
     """A number that changes."""
