@@ -62,3 +62,110 @@ def test_no_step_walks_the_array(f: Callable[[Any], Any], is_gradient: bool) -> 
     inside = [line for line in text.splitlines() if re.match(r" +- nest over", line)]
     assert inside
     assert not [line for line in inside if "4099" in line]
+
+
+def element_beside_block(x: Any) -> Any:
+    y = x.copy()
+    for k in range(1, len(x)):
+        y[:k] += 0.1 * x[:k]
+        y[k] = 0.5 * x[k]
+    return y
+
+
+def element_added_to(x: Any) -> Any:
+    y = x.copy()
+    for k in range(1, len(x)):
+        y[k] *= 0.5
+        y[:k] += 0.1 * y[k] * x[:k]
+        y[k] += x[k - 1]
+    return y
+
+
+def element_under_a_condition(x: Any) -> Any:
+    y = x.copy()
+    for k in range(1, len(x)):
+        y[:k] += 0.1 * x[:k]
+        if k % 3 == 0:
+            y[k] = 0.5 * y[k - 1]
+    return y
+
+
+def element_of_the_data(x: Any) -> Any:
+    y = x.copy()
+    for k in range(1, len(x)):
+        y[:k] += 0.1 * x[:k]
+        y[(np.argmax(x) + k) // 2] = x[k]
+    return y
+
+
+def row_beside_block(x: Any) -> Any:
+    y = np.zeros((len(x), 3))
+    for k in range(1, len(x)):
+        y[:k] += 0.1 * x[:k, None]
+        y[k, :] = x[k]
+    return y
+
+
+def column_beside_block(x: Any) -> Any:
+    y = np.zeros((3, len(x)))
+    for k in range(1, len(x)):
+        y[:, :k] += 0.1 * x[:k]
+        y[:, k] = x[k]
+    return y
+
+
+def durbin(r: Any) -> Any:
+    y = np.empty_like(r)
+    alpha, beta = -r[0], 1.0
+    y[0] = -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
+        y[:k] += alpha * np.flip(y[:k])
+        y[k] = alpha
+    return y
+
+
+BESIDE_BLOCKS = [
+    element_beside_block, element_added_to, element_under_a_condition, element_of_the_data, row_beside_block,
+    column_beside_block, durbin,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BESIDE_BLOCKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("count", [2, 16])
+def test_elements_beside_blocks_are_written_where_these_lie(f: Callable[[Any], Any], count: int) -> None:
+    x = np.random.default_rng(0).normal(size=(count, 37)) / 10
+    made = pliant.vmap(f)
+    np.testing.assert_allclose(made(x), [f(row) for row in x], rtol=1e-11, atol=1e-13)
+    text = str(pliant.explain(made, x))
+    assert "copies" not in text
+    assert not re.search(r"- scatter.*→ workspace", text)
+
+
+@pytest.mark.parametrize("f", BESIDE_BLOCKS, ids=lambda f: f.__name__)
+def test_derivatives_write_elements_where_blocks_lie(f: Callable[[Any], Any]) -> None:
+    x = np.random.default_rng(0).normal(size=(5, 37)) / 10
+    slope = pliant.grad(lambda x: (f(x) ** 2).sum())
+    rows = [slope(row) for row in x]
+    of_all = pliant.grad(lambda xs: (pliant.vmap(f)(xs) ** 2).sum())
+    for made in (pliant.vmap(slope), of_all):
+        np.testing.assert_allclose(made(x), rows, rtol=1e-10, atol=1e-13)
+        assert "copies" not in str(pliant.explain(made, x))
+
+
+def test_an_element_out_of_range_beside_blocks_is_an_error() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy()
+        for k in range(len(x)):
+            y[:k] += x[:k]
+            y[k + 1] = 0.5
+        return y
+
+    with pytest.raises(IndexError, match="8"):
+        pliant.vmap(f)(np.ones((3, 8)))
+
+
+def test_why_a_step_copies_names_what_it_copies() -> None:
+    text = str(pliant.explain(pliant.vmap(lambda x: element_of_the_data(np.exp(x))), np.ones((3, 37))))
+    assert not re.search(r"since  |argument ,", text)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 import numpy as np
@@ -86,10 +86,10 @@ def fold(op: Op, operands: tuple[Const, ...]) -> Number | None:
     return out.item()
 
 
-def permuted_outside(fn: Function, log: Log) -> Function:
+def permuted_outside(fn: Function, log: Log, rules: Sequence[Rule] = outward.RULES) -> Function:
     """`fn` with permutations moved outwards, simplified where they have left; until that changes nothing."""
     for _ in range(ROUNDS):
-        new = simplify(fn, outward.RULES, log=log)
+        new = simplify(fn, rules, log=log)
         if new is fn:
             break
         fn = SIMPLIFY.run(new, log)
@@ -130,6 +130,7 @@ ALL_STEPS = Pass("all-steps", lambda fn, log: with_all_steps(fn))
 WRITTEN_OUT = Pass("written-out", lambda fn, log: fn if (new := written_out(fn)) is fn else SIMPLIFY.run(new, log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
+IN_PLACE = Pass("in-place", lambda fn, log: permuted_outside(fn, log, outward.IN_PLACE))
 PIECES = Pass(
     "pieces", lambda fn, log: fn if (new := in_pieces(fn)) is fn else simplify(new, AFTER_PIECES, fold=fold, log=log)
 )
@@ -141,8 +142,8 @@ BEFORE_DERIVATIVES = (
 )  # fmt: skip
 COMPILE = (
     INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS,
-    AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
-    DEVIATIONS, PIECES, DEAD,
+    AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, IN_PLACE, LATE_STACKS, ROWS_INSIDE, PASSED_ON,
+    SINK, DEVIATIONS, PIECES, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
 JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)

@@ -70,7 +70,8 @@ def place_of(life: Life) -> str:
         at = f"workspace at {life.buffer.offset:,}"
         return f"{at}, in the memory of another array" if life.inside else at
     if life.inside and life.inside.value is not None and life.place == "argument":
-        return f"in the memory of argument {getattr(life.inside.value.op, 'hint', '')}"
+        hint = getattr(life.inside.value.op, "hint", "")
+        return f"in the memory of argument {hint}" if hint else "in the memory of an argument"
     if life.inside:
         return f"in the memory of a {life.place}"
     return {"argument": "the caller's", "result": "a new array"}[life.place]

@@ -312,6 +312,6 @@ def name_of(buffer: Buffer) -> str:
     value = buffer.value
     if value is None:
         return "a temporary"
-    return (
-        str(getattr(value.op, "hint", "")) if isinstance(value.op, Param) else f"{value.op.name} ({value.origin.short})"
-    )
+    if isinstance(value.op, Param):
+        return value.op.hint or "an argument"
+    return f"{value.op.name} ({value.origin.short})"

@@ -8,11 +8,13 @@ have the same space, which they can share.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.ops.base import Elementwise
-from pliant.ops.index import Gather
+from pliant.ops.block import AddBlock, UpdateBlock
+from pliant.ops.block_rules import block_where_it_lies
+from pliant.ops.index import Gather, LinearScatter, ScatterAdd
 from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
 from pliant.ops.reduce import Reduction
 from pliant.ops.shape import Broadcast, Permute, permute, reshape
@@ -74,6 +76,26 @@ def permute_of_unit_axes(value: Value) -> Value | None:
     return reshape(x, value.shape) if long == sorted(long) else None
 
 
+@rewrite(LinearScatter, reads=(Permute,))
+def scatter_of_permute(value: Value) -> Value | None:
+    """Elements, or one place, of `permute(x)` written are elements or a block of x written, permuted: so x can be
+    written where it lies."""
+    (permuted, *indices, u), op = value.args, value.op
+    assert isinstance(op, LinearScatter)
+    if not isinstance(permuted.op, Permute) or op.shared:
+        return None
+    (x,), order = permuted.args, permuted.op.order
+    if len(indices) == x.type.rank:
+        return permute(op(x, *(indices[a] for a in permuted.op.inverse()), u), order)
+    if indices[0].shape:
+        return None
+    rest, first = permuted.shape[len(indices) :], const(0, "i64")
+    lengths = (*(1 for _ in indices), *rest)
+    block = (AddBlock if isinstance(op, ScatterAdd) else UpdateBlock)((1,) * len(lengths))
+    bounds = (*indices, *(first for _ in rest), *(const(n, "i64") for n in lengths))
+    return permute(block_where_it_lies(block, (x, reshape(u, lengths), *bounds), order), order)
+
+
 RULES = (
     permute_of_unit_axes,
     gather_of_permute,
@@ -88,3 +110,6 @@ RULES = (
     *permuted_carries.RULES,
     loop_without_repeated_operands,
 )
+
+IN_PLACE: Final = (scatter_of_permute, *RULES)
+"""For what is permuted still, once nothing can be moved any more."""

@@ -12,8 +12,10 @@ from typing import Final, TypeAlias, cast
 from pliant.core.build import hint_of, trace
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Op, Value, Values, substitute
+from pliant.ops.block import Block
 from pliant.ops.cond import Cond
 from pliant.ops.custom import Holder
+from pliant.ops.index import LinearScatter
 from pliant.ops.loop import Loop
 from pliant.ops.loop_rules import uses_of
 from pliant.ops.shape import Permute, permute
@@ -57,7 +59,7 @@ def _permuted(value: Value) -> Replacement:
         op = results[k].op
         if isinstance(op, Permute):
             back = Permute(op.inverse())
-            if _takes(params[n], back, uses):
+            if _takes(params[n], back, uses) and not _in_blocks(params[n], uses):
                 taken[n], left[k] = back, op
     usual = {n: left[k].order for n, k in loop.carries if n in taken}
     skipped = len(params) - len(xs)  # parameters of a step that no operand is given for, or the other way round
@@ -104,6 +106,23 @@ def _takes(p: Value, op: Permute, uses: Mapping[Value, Sequence[Value | None]]) 
             held = [(fn, fn.params[n]) for fn in u.op.branches for n, a in enumerate(u.args[1:]) if a is p]
             if any([_takes(q, op, uses_of(fn)) for fn, q in held]):
                 return True
+    return False
+
+
+def _in_blocks(p: Value, uses: Mapping[Value, Sequence[Value | None]]) -> bool:
+    """Whether blocks of a parameter are read or written, also after writes to it: other arrays whose blocks they meet
+    lie in the usual order."""
+    found, left = {p}, [p]
+    while left:
+        x = left.pop()
+        for u in uses.get(x, ()):
+            if u is None or u in found:
+                continue
+            if isinstance(u.op, Block):
+                return True
+            if isinstance(u.op, Permute | Window | LinearScatter) and u.args[0] is x:
+                found.add(u)
+                left.append(u)
     return False
 
 
