@@ -97,6 +97,10 @@ class FunctionText:
         made = self.op(f"call {pair} {self.module.complex_function(name, t)}({t} {x[0]}, {t} {x[1]})")
         return self.op(f"extractvalue {pair} {made}, 0"), self.op(f"extractvalue {pair} {made}, 1")
 
+    def complex_function(self, name: str, dtype: str, count: int) -> str:
+        """The name of a function of libm of so many complex numbers, declared."""
+        return self.module.narrow_library(name, llvm_type(dtype), count)
+
     def label(self, name: str) -> None:
         """Begin a basic block."""
         self.lines.append(f"{name}:")

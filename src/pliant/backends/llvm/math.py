@@ -9,7 +9,7 @@ import math
 import sys
 from typing import Final
 
-from pliant.backends.llvm import euclid, exponents
+from pliant.backends.llvm import complex_power, euclid, exponents
 from pliant.backends.llvm.conversion import bitcast, convert
 from pliant.backends.llvm.formulas import (
     EITHER,
@@ -192,7 +192,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "imag": {"c": imag_part},
     "complex": {"f": pair},
     **{name: {"f": libm(function)} for name, function in LIBM.items()},
-    "pow": {"f": libm("pow"), **kinds("iu", euclid.power)},
+    "pow": {"f": libm("pow"), **kinds("iu", euclid.power), **({"c": complex_power.power} if _COMPLEX else {})},
     "fmod": {"f": libm("fmod"), **kinds("iu", fmod_int)},
     **{name: {"f": libm(LIBM[name]), "c": complex_libm("c" + LIBM[name])} for name in _COMPLEX},
 }

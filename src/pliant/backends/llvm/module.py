@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import struct
 from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ AT_ONCE: Final = 128
 """Bytes that a formula with a branch computes at a time: several vectors, none of which waits for another."""
 LEAST: Final = 32
 """Bytes of the narrowest vectors that one is written for, if the processor has them: each takes LLVM time."""
+BY_VECTORS: Final = platform.machine().lower() in ("x86_64", "amd64")
+"""Whether C passes a complex float as a vector of two."""
 NARROW: Final = "#1"
 """Attributes of functions whose loops are short: their vectors are no wider than 32 bytes."""
 
@@ -105,11 +108,21 @@ class Module:
         """The name of a function from two parts of a complex number to two, declared or defined."""
         return self.function(name, type, 2) if (name, type) in self.own else self.complex_library(name, type)
 
-    def complex_library(self, name: str, type: str) -> str:
+    def complex_library(self, name: str, type: str, count: int = 1) -> str:
         """The name of a function of libm on complex doubles, declared; that of floats goes by way of it."""
-        pure = "memory(none) nounwind willreturn"
-        self.declared[name] = f"declare {{ double, double }} @{name}(double, double) {pure}"
-        return "@" + name if type == "double" else self.helper(f"{name}_of_floats", lambda new: by_doubles(name, new))
+        pure, given = "memory(none) nounwind willreturn", ", ".join(["double, double"] * count)
+        self.declared[name] = f"declare {{ double, double }} @{name}({given}) {pure}"
+        if type == "double":
+            return "@" + name
+        return self.helper(f"{name}_of_floats", lambda new: by_doubles(name, new, count))
+
+    def narrow_library(self, name: str, type: str, count: int) -> str:
+        """The same, but that of floats is libm's where it is known how to call it: it has NumPy's digits, if fewer."""
+        if type == "double" or not BY_VECTORS:
+            return self.complex_library(name, type, count)
+        given = ", ".join(["<2 x float>"] * count)
+        self.declared[name + "f"] = f"declare <2 x float> @{name}f({given}) memory(none) nounwind willreturn"
+        return self.helper(f"{name}_of_vectors", lambda new: by_vectors(name, new, count))
 
     def variants(self, full: str, type: str, count: int) -> list[str]:
         """Vector variants of a function of libm, declared and kept."""
@@ -231,15 +244,33 @@ class Module:
         return [*self.declared.values(), *outermost_first([*called, *texts])]
 
 
-def by_doubles(name: str, new: str) -> str:
-    """The LLVM function of complex floats that calls one of complex doubles."""
-    pair, parts = "{ double, double }", ["%x", "%y"]
+def by_vectors(name: str, new: str, count: int) -> str:
+    """The LLVM function of so many complex floats that calls one that is given them as vectors."""
+    pair, parts = "{ float, float }", ["%x", "%y", "%u", "%v"][: 2 * count]
+    lines = list[str]()
+    for x, y in zip(parts[::2], parts[1::2], strict=True):
+        lines.append(f"  {x}.one = insertelement <2 x float> poison, float {x}, i32 0")
+        lines.append(f"  {x}.both = insertelement <2 x float> {x}.one, float {y}, i32 1")
+    given = ", ".join([f"<2 x float> {x}.both" for x in parts[::2]])
+    lines += [f"  %made = call <2 x float> @{name}f({given})"]
+    lines += [f"  %made.{n} = extractelement <2 x float> %made, i32 {n}" for n in range(2)]
+    lines += [f"  %first = insertvalue {pair} poison, float %made.0, 0"]
+    lines += [f"  %both = insertvalue {pair} %first, float %made.1, 1", f"  ret {pair} %both"]
+    listed = ", ".join([f"float {part}" for part in parts])
+    head = f"define internal {pair} @{new}({listed}) nounwind willreturn memory(none) {{"
+    return "\n".join([head, *lines, "}", ""])
+
+
+def by_doubles(name: str, new: str, count: int) -> str:
+    """The LLVM function of so many complex floats that calls one of complex doubles."""
+    pair, parts = "{ double, double }", ["%x", "%y", "%u", "%v"][: 2 * count]
     lines = [f"  {part}.wide = fpext float {part} to double" for part in parts]
-    lines.append(f"  %made = call {pair} @{name}(double %x.wide, double %y.wide)")
-    for n, part in enumerate(parts):
+    lines.append(f"  %made = call {pair} @{name}({', '.join([f'double {part}.wide' for part in parts])})")
+    for n, part in enumerate(parts[:2]):
         lines.append(f"  {part}.made = extractvalue {pair} %made, {n}")
         lines.append(f"  {part}.less = fptrunc double {part}.made to float")
     lines += ["  %first = insertvalue { float, float } poison, float %x.less, 0"]
     lines += ["  %both = insertvalue { float, float } %first, float %y.less, 1", "  ret { float, float } %both"]
-    head = f"define internal {{ float, float }} @{new}(float %x, float %y) nounwind willreturn memory(none) {{"
+    given = ", ".join([f"float {part}" for part in parts])
+    head = f"define internal {{ float, float }} @{new}({given}) nounwind willreturn memory(none) {{"
     return "\n".join([head, *lines, "}", ""])

@@ -43,6 +43,10 @@ class Writer(Protocol):
         """Call a function of libm from complex numbers to complex ones."""
         ...
 
+    def complex_function(self, name: str, dtype: str, count: int) -> str:
+        """The name of a function of libm of so many complex numbers, declared."""
+        ...
+
     def call(self, name: str, dtype: str, *args: str, flags: str = "") -> str:
         """Call a function of libm, or an intrinsic, on floats of one dtype. flags: what LLVM may assume."""
         ...
