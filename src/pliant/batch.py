@@ -23,6 +23,7 @@ from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import are_attributes, flatten, unflatten
+from pliant.in_turn import is_faster_in_turn
 from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
 from pliant.ops.shape import move_axis
@@ -64,7 +65,8 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     parts = [partial(_first, axis=a) for a in axes]
     closed = trace_closed(f, xs, structure, flags, types, parts, may_raise=True, may_draw=True, may_set=True)
     moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
-    rows = in_turn if closed.drawn else at_once
+    batched = [True] * len(moved) + [False] * len(closed.free)
+    rows = in_turn if closed.drawn or is_faster_in_turn(closed.fn, n, batched) else at_once
     ys, failed = rows(closed, n, moved)
     for each in failed if n else ():
         note(reduce_max(each, (0,)))
@@ -84,7 +86,8 @@ def at_once(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Val
 
 
 def in_turn(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Values]:
-    """The same for rows that draw from a generator that is made outside: each goes on where the last one ended."""
+    """The same, one row after the other: if it draws from a generator that is made outside, that goes on where it was
+    left by the one before."""
     states = tuple([storage.value for storage in closed.drawn])
     others = tuple([value for value in closed.free if value not in states])
     parts = closed.fn.params[: len(moved)]

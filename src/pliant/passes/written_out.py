@@ -29,7 +29,7 @@ def written_out(fn: Function) -> Function:
 
     def rule(node: Node, args: Values) -> Values | None:
         op = map_functions(node.op, written_out)
-        if isinstance(op, Loop) and _pays(op):
+        if isinstance(op, Loop) and is_written_out(op):
             return _steps(op, args)
         return None if op is node.op else op.apply(*args)
 
@@ -40,15 +40,15 @@ def _is_wanted(fn: Function) -> bool:
     """Whether there is such a loop, also in the functions that primitives hold."""
     ops = [node.op for node in fn.nodes if functions_of(node.op)]
     inside = [f for op in ops for f in functions_of(op).values()]
-    return any([isinstance(op, Loop) and _pays(op) for op in ops]) or any(map(_is_wanted, inside))
+    return any([isinstance(op, Loop) and is_written_out(op) for op in ops]) or any(map(_is_wanted, inside))
 
 
-def _pays(loop: Loop) -> bool:
-    """Whether a loop is short, and what it carries is large and computed element by element."""
+def is_written_out(loop: Loop, n: int = 1) -> bool:
+    """Whether a loop is short, and what it carries for n problems is large and computed element by element."""
     body = [node for node in loop.body.nodes if node.args]
     if loop.length > MOST or loop.length * len(body) > LONGEST or "count" in loop.ins or {*loop.outs} != {"last"}:
         return False
-    carried = {p for c, _ in loop.carries if (p := loop.body.params[c]).type.size >= LARGE}
+    carried = {p for c, _ in loop.carries if (p := loop.body.params[c]).type.size * n >= LARGE}
     return bool(carried) and not any([functions_of(node.op) for node in body]) and _is_by_elements(body, carried)
 
 
