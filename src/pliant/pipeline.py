@@ -96,6 +96,13 @@ def permuted_outside(fn: Function, log: Log, rules: Sequence[Rule] = outward.RUL
     return fn
 
 
+def carries_as_taken(fn: Function, log: Log) -> Function:
+    """`fn` with arrays carried in the order of axes in which steps take them, simplified if some were not: then it is
+    seen which row of them a step reads or writes."""
+    new = simplify(fn, outward.OF_CARRIES, log=log)
+    return fn if new is fn else SIMPLIFY.run(new, log)
+
+
 DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rule.level != "algebraic")
 """The rules that never lose accuracy."""
 
@@ -131,6 +138,7 @@ WRITTEN_OUT = Pass("written-out", lambda fn, log: fn if (new := written_out(fn))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
 IN_PLACE = Pass("in-place", lambda fn, log: permuted_outside(fn, log, outward.IN_PLACE))
+CARRIES = Pass("permuted-carries", carries_as_taken)
 PIECES = Pass(
     "pieces", lambda fn, log: fn if (new := in_pieces(fn)) is fn else simplify(new, AFTER_PIECES, fold=fold, log=log)
 )
@@ -142,7 +150,7 @@ BEFORE_DERIVATIVES = (
 )  # fmt: skip
 COMPILE = (
     INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS,
-    AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, IN_PLACE, LATE_STACKS, ROWS_INSIDE, PASSED_ON,
+    AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, CARRIES, AT_ONCE, OUTWARD, IN_PLACE, LATE_STACKS, ROWS_INSIDE, PASSED_ON,
     SINK, DEVIATIONS, PIECES, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)

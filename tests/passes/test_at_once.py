@@ -131,3 +131,16 @@ def test_an_index_that_may_be_out_of_range_is_an_error_still() -> None:
 
     with pytest.raises(IndexError):
         pliant.jit(f)(np.ones(5), np.int64(1))
+
+
+def test_rows_of_products_take_no_loop_in_a_batch_either() -> None:
+    def products(d: np.ndarray) -> np.ndarray:
+        c = np.zeros((d.shape[1], d.shape[1]))
+        for i in range(d.shape[1]):
+            c[i] = d[:, i] @ d
+        return c
+
+    xs = np.random.default_rng(0).normal(size=(3, 9, 8))
+    made = pliant.vmap(products)
+    np.testing.assert_allclose(made(xs), [products(x) for x in xs], rtol=1e-12)
+    assert "loop(" not in str(pliant.explain(made, xs)).partition("after the passes")[2]

@@ -96,6 +96,8 @@ def scatter_of_permute(value: Value) -> Value | None:
     return permute(block_where_it_lies(block, (x, reshape(u, lengths), *bounds), order), order)
 
 
+OF_CARRIES = (permute_of_permute, movement_of_nothing, *permuted_carries.RULES)
+
 RULES = (
     permute_of_unit_axes,
     gather_of_permute,
