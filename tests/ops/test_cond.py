@@ -12,14 +12,18 @@ from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops import RULES
 from pliant.ops.compare import greater
 from pliant.ops.cond import Cond
 from pliant.ops.custom import CustomJvp, stop_gradient
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_sum
+from pliant.ops.select import Select, select
+from pliant.ops.shape import broadcast
 from pliant.ops.solve import solve
 from pliant.ops.transcendental import cos, exp, log, sin
 from pliant.pipeline import optimise
+from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, run
 from pliant.transforms.transpose import linearize
 from pliant.transforms.vmap import vmap
@@ -188,3 +192,22 @@ def test_branches_that_become_one_take_a_common_operand_once() -> None:
     for condition in (True, False):
         xs = [RNG.normal(size=3), np.bool_(condition)]
         np.testing.assert_allclose(run(fast, xs)[0], run(fn, xs)[0])
+
+
+def test_what_is_chosen_by_the_condition_of_a_branch_is_made_in_it() -> None:
+    """A loop that is left early keeps what it carries: the branch hands it on, and no element is chosen one by one."""
+    then = trace(lambda x, y: (x, y * 0.0 + 1.0), f64(3), f64(3))
+    otherwise = trace(lambda x, y: (broadcast(const(0.0, "f64"), (3,), ()), y + x), f64(3), f64(3))
+
+    def f(x: Value, y: Value, z: Value) -> tuple[Value, ...]:
+        condition = greater(reduce_sum(x), 0.0)
+        a, b = Cond(then, otherwise).apply(condition, x, y)
+        return select(condition, a, z), select(condition, a, b), select(condition, b, a), a
+
+    fn = trace(f, f64(3), f64(3), f64(3))
+    made = simplify(fn, RULES)
+    xs = [RNG.normal(size=3) for _ in range(3)]
+    for sign in (1.0, -1.0):
+        given = [sign * abs(xs[0]), *xs[1:]]
+        np.testing.assert_array_equal(run(made, given), run(fn, given))
+    assert sum([isinstance(node.op, Select) for node in nodes(made.results)]) == 1  # of b and a: neither is nothing

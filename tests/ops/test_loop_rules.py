@@ -20,35 +20,6 @@ from pliant.testing import run
 NUMBER = Type("f64")
 
 
-def test_what_a_loop_is_given_twice_it_is_given_once() -> None:
-    body = trace(lambda i, x, y, total, z: total + x * y + z, Type("i64"), NUMBER, NUMBER, NUMBER, NUMBER)
-
-    def f(start: Value, x: Value) -> Value:
-        return Loop(3, ("const", "const", "carry", "const"), ("last",), body).apply(x, x, start, x)[0]
-
-    fn = trace(f, NUMBER, NUMBER)
-    made = simplify(fn, RULES)
-    (loop,) = [node for node in nodes(made.results) if isinstance(node.op, Loop)]
-    assert len(loop.args) == 2
-    xs = [np.float64(1.0), np.float64(2.0)]
-    assert run(made, xs) == run(fn, xs)
-
-
-def test_a_number_that_is_also_the_count_of_steps_is_given_once() -> None:
-    index = Type("i64")
-    body = trace(lambda i, n, m, total, k: total + n * m * k, index, index, index, index, index)
-
-    def f(n: Value, start: Value) -> Value:
-        return Loop(5, ("const", "count", "carry", "const"), ("last",), body).apply(n, n, start, n)[0]
-
-    fn = trace(f, index, index)
-    made = simplify(fn, RULES)
-    (loop,) = [node.op for node in nodes(made.results) if isinstance(node.op, Loop)]
-    assert loop.ins == ("count", "carry")
-    xs = [np.int64(3), np.int64(2)]
-    assert run(made, xs) == run(fn, xs)
-
-
 def test_rows_in_another_order_are_stacked_and_read_as_they_lie() -> None:
     row = Type("f64", (2, 4))
     made = trace(lambda i, x: permute(x * 2.0, (1, 0)), Type("i64"), row)

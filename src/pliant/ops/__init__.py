@@ -37,6 +37,7 @@ from pliant.ops import (
     loop_rules,
     masked_writes,
     matrix,
+    once_rules,
     others,
     paired,
     positions,
@@ -80,7 +81,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, positions, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, show, custom,
-    loop, loop_rules, branch_part, cond, others, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
+    loop, loop_rules, once_rules, branch_part, cond, others, paired, retrace, reversible, sparing, tape, while_loop,
+    accumulation,
 )  # fmt: skip
 
 

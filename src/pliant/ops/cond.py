@@ -23,7 +23,7 @@ from pliant.ops.guarded import guarded
 from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_parts
 from pliant.ops.region import reached, read_by
-from pliant.ops.select import Find, is_zero, support
+from pliant.ops.select import Find, Select, is_zero, support
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.dead import eliminate_dead, read_for
@@ -345,7 +345,36 @@ def cond_of_cond(value: Value) -> Replacement:
     return dict(zip((*first.values, *value.node.values), results, strict=True))
 
 
+@rewrite(Select, reads=(Cond,))
+def select_of_branch(value: Value) -> Replacement:
+    """`select(c, x, y)` of what a branch on c makes, where the other way leaves nothing in its place, is made in the
+    branch: no array is then filled, and chosen from, in each of its elements."""
+    condition, *sides = value.args
+    node = next((y.node for y in sides if isinstance(y.op, Cond) and y.args[0] is condition), None)
+    if node is None or {y.shape for y in sides} != {value.shape}:
+        return None
+    op, places = node.op, {y: k for k, y in enumerate(node.values)}
+    assert isinstance(op, Cond)
+    ways = zip(sides, op.branches, op.branches[::-1], strict=True)
+    is_left = [y in places and is_zero(other.results[places[y]]) for y, _, other in ways]
+    rest = [y for y in sides if y not in places]
+    if not any(is_left) or any([before is node for before in nodes(rest)]):
+        return None
+
+    def more(fn: Function, y: Value) -> Function:
+        def step(*args: Value) -> Values:
+            ys = fn(*args[: len(fn.params)])
+            return *ys, ys[places[y]] if y in places else args[-1]
+
+        types = [*[p.type for p in fn.params], *[y.type for y in rest]]
+        return trace(step, *types, names=[hint_of(p) for p in fn.params])
+
+    *made, chosen = Cond(*map(more, op.branches, sides)).apply(*node.args, *rest)
+    return {**dict(zip(node.values, made, strict=True)), value: chosen}
+
+
 RULES = (
+    select_of_branch,
     cond_of_literal,
     cond_without_idle_operands,
     cond_without_zeros,

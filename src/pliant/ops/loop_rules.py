@@ -61,26 +61,6 @@ def loop_without_zeros(value: Value) -> Replacement:
 
 
 @rewrite(Loop, is_of_node=True)
-def loop_without_repeated_operands(value: Value) -> Replacement:
-    """What a loop is given twice, the same at every step, it is given once."""
-    loop, xs = value.node.op, value.node.args
-    assert isinstance(loop, Loop)
-    index, *params = loop.body.params
-    fixed = [n for n, kind in enumerate(loop.ins) if kind in ("const", "count")]
-    first: dict[Value, Value] = {}
-    for n in sorted(fixed, key=lambda n: loop.ins[n] == "const"):  # the count has to stay
-        first.setdefault(xs[n], params[n])
-    same = {params[n]: first[xs[n]] for n in fixed if first[xs[n]] is not params[n]}
-    if not same:
-        return None
-    keep = [p not in same for p in params]
-    with scope():
-        body = Function(loop.body.name, (index, *pick(params, keep)), substitute(loop.body.results, same))
-    made = replace(loop, ins=pick(loop.ins, keep), body=body).apply(*pick(xs, keep))
-    return dict(zip(value.node.values, made, strict=True))
-
-
-@rewrite(Loop, is_of_node=True)
 def loop_with_permuted_rows(value: Value) -> Replacement:
     """Rows that are stacked or folded in another order of axes, or read from a stack in one, are stacked, folded and
     read as they lie, and permuted where they are used."""
@@ -284,7 +264,6 @@ RULES = (
     loop_over_rows,
     loop_without_zeros,
     loop_without_idle_operands,
-    loop_without_repeated_operands,
     loop_with_permuted_rows,
     loop_with_reshaped_terms,
     loop_with_parts_added,

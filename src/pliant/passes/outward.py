@@ -15,7 +15,8 @@ from pliant.ops.base import Elementwise
 from pliant.ops.block import AddBlock, UpdateBlock
 from pliant.ops.block_rules import block_where_it_lies
 from pliant.ops.index import Gather, LinearScatter, ScatterAdd
-from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
+from pliant.ops.loop_rules import loop_with_permuted_rows
+from pliant.ops.once_rules import loop_without_repeated_operands
 from pliant.ops.reduce import Reduction
 from pliant.ops.shape import Broadcast, Permute, permute, reshape
 from pliant.ops.shape_rules import (

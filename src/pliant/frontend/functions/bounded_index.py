@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.ir import const
 from pliant.errors import NOWHERE
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import fail_if
@@ -16,6 +17,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import listed
 from pliant.frontend.selection import all_listed
 from pliant.frontend.sizes import Size, size_of, traced
+from pliant.ops.shape import broadcast
 
 
 def indexed(x: Bounded, key: Any) -> Any:
@@ -54,7 +56,8 @@ def _array_of(x: Bounded, key: Any) -> Any:
 def _masked(x: Bounded, key: Any) -> tuple[TracedArray, TracedArray]:
     """The view of the whole that a mask is of, and the mask, which holds nowhere beyond the extents."""
     rank = len(extents_of(key))
-    there = Bounded(xp.ones(x.whole.shape[:rank], bool), x.extents[:rank])
+    everywhere = broadcast(const(True, "bool"), x.whole.shape[:rank], ())
+    there = Bounded(fresh(everywhere, is_array=True), x.extents[:rank])
     for m, n in zip(extents_of(key), x.extents, strict=False):
         if m == 1 != n:  # it would be broadcast
             other = as_traced(xp.not_equal(traced(size_of(n)), 1))
