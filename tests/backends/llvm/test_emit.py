@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pliant
+from pliant.backends.llvm import emit
 from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.emit import MOST_LINES
 from pliant.backends.llvm.jit import SECOND, optimised
@@ -40,6 +41,26 @@ def test_short_loops_in_each_other_become_code_of_a_bounded_length():
     x = RNG.normal(size=7)
     assert optimised(code(total, x)).count("\n") < 4 * MOST_LINES
     assert_allclose(pliant.jit(total)(x), total(x), rtol=1e-13)
+
+
+def sums(x: Any) -> Any:
+    """Many sums over small arrays, all of other extents or functions, each short enough to be written out."""
+    total = 0.0
+    for n in (3, 4, 5, 6, 7):
+        for m in (3, 4, 5, 6, 7):
+            for f in (np.exp, np.sin, np.cos, np.log):
+                y = f(x[:n, None] + x[:m])
+                total = total + np.max(y @ y.T / (2.0 + abs(y[:, :1])), axis=0)[0]
+    return total
+
+
+def test_many_short_loops_become_code_of_a_bounded_length(monkeypatch: Any):
+    x = RNG.uniform(1.0, 2.0, size=7)
+    monkeypatch.setattr(emit, "MOST_OF_ALL", 2000)
+    bounded = optimised(code(sums, x))
+    monkeypatch.setattr(emit, "MOST_OF_ALL", 10**9)
+    assert bounded.count("\n") < 0.7 * optimised(code(sums, x)).count("\n")
+    assert_allclose(pliant.jit(sums)(x), sums(x), rtol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -268,3 +268,28 @@ def test_llvm_has_nothing_to_say_of_branches_inside_a_short_loop(capfd, monkeypa
     xs = np.linspace(-1, 1, 18).reshape(3, 6)
     np.testing.assert_allclose(pliant.vmap(f)(xs), [f(x) for x in xs], rtol=1e-12)
     assert capfd.readouterr().err == ""
+
+
+def test_llvm_has_nothing_to_say_of_steps_after_which_short_loops_may_end(capfd, monkeypatch):
+    """An index out of range ends all loops around it, whether what they hold is inlined or not."""
+    monkeypatch.setenv("PLIANT_CACHE", "")
+
+    def f(places, h, g, s):
+        for k in range(g.shape[0]):
+            for e in range(g.shape[1]):
+                for i in range(h.shape[2]):
+                    for a in range(places.shape[0]):
+                        for b in range(places.shape[1]):
+                            if e - i >= 0:
+                                s[k, e, a] += g[k, e - i, places[a, b]] @ h[a, b, i] @ h[a, b, i]
+        return np.sum(np.real(s) ** 2)
+
+    rng = np.random.default_rng(0)
+    h, g, s = (rng.normal(size=shape) + 1j for shape in ((3, 2, 2, 3, 3), (2, 3, 3, 3, 3), (2, 3, 3, 3, 3)))
+    places, copy = np.array([[0, 1], [2, 0], [1, 1]], np.int32), s.copy()
+    value, slopes = pliant.value_and_grad(f, argnums=(1, 2))(places, h, g, s.copy())
+    np.testing.assert_allclose(value, f(places, h, g, s), rtol=1e-12)
+    assert [x.shape for x in slopes] == [h.shape, g.shape]
+    with pytest.raises(IndexError):
+        pliant.jit(f)(places + 3, h, g, copy)
+    assert capfd.readouterr().err == ""

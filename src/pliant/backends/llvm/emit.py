@@ -43,6 +43,7 @@ MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
 MOST_LINES = 1000  # that a loop becomes by that
 MOST_AROUND = 150  # that a loop around one that stays a loop becomes: there little is saved
+MOST_OF_ALL = 10_000  # that loops of one program become before each becomes no more than that: LLVM takes a second then
 SIGN = -(2**63)  # the bit that makes every index of an empty axis one beyond it
 
 
@@ -51,6 +52,7 @@ class Emitter(FunctionText):
     """Writes the control flow and the scalars of one LLVM function."""
 
     staying: int = 0  # loops that were written, and are not unrolled
+    exits: int = 0  # places that were written from where the function may return
     is_inner: bool = False  # in a loop whose steps do not wait for each other
     is_free: bool = False  # nests of which no step waits for another, but to add up
     fixed: frozenset[Scalar] = frozenset()  # what is computed before the innermost loop
@@ -73,13 +75,15 @@ class Emitter(FunctionText):
         outer, start = self.env.get(var), len(self.lines) + self.module.repeated
         self.env[var] = self.reversed(var, name) if var in self.backward else name
         around, self.is_inner = self.is_inner, self.is_free and var.extent > UNROLLED
-        staying = self.staying
+        staying, exits = self.staying, self.exits
         body()
         self.is_inner = around
         lines = len(self.lines) + self.module.repeated - start
-        most = MOST_AROUND if self.staying > staying else MOST_LINES
+        is_spent = self.module.unrolled_lines > MOST_OF_ALL
+        most = MOST_AROUND if self.staying > staying or is_spent else MOST_LINES
         is_unrolled = not wish and not bounds and var.extent <= UNROLLED and var.extent * lines <= most
-        if is_unrolled and self.module.around:
+        self.module.unrolled_lines += (var.extent - 1) * lines if is_unrolled else 0
+        if is_unrolled and (self.module.around or self.exits > exits):
             self.written_out(var, body, before, at)
         else:
             following = self.op(f"add nuw nsw i64 {name}, 1")
@@ -104,8 +108,9 @@ class Emitter(FunctionText):
         return self.module.at_once(self.vectors) if self.vectors else ""
 
     def written_out(self, var: Var, body: Callable[[], None], block: str, at: int) -> None:
-        """The steps of a loop in a while loop one after the other, instead of what was written of it from a line on.
-        LLVM would unroll it as well, but may first make its end one with that of the while loop, and warn of that."""
+        """The steps of a loop one after the other, instead of what was written of it from a line on: of one in a while
+        loop, and of one that a step may leave. LLVM would unroll it as well, but may first make its end one with that
+        of the while loop, or with what leaves it, and warn of that."""
         del self.lines[at - 2 :]
         self.block = block
         self.places.clear()
@@ -292,6 +297,7 @@ class Emitter(FunctionText):
     def return_if(self, bad: str, site: int, index: str) -> None:
         """Report an index, and return, where it is out of range."""
         self.reports = True
+        self.exits += 1
         good, report = self.fresh("ok")[1:], self.fresh("bad")[1:]
         self.line(f"br i1 {bad}, label %{report}, label %{good}")
         self.label(report)
@@ -308,6 +314,7 @@ class Emitter(FunctionText):
     def return_if_failed(self) -> None:
         """Return if an error has been reported."""
         self.reports = True
+        self.exits += 1
         fine, failed = self.fresh("ok")[1:], self.fresh("bad")[1:]
         error = self.op("load i64, ptr %error")
         self.line(f"br i1 {self.op(f'icmp eq i64 {error}, 0')}, label %{fine}, label %{failed}")

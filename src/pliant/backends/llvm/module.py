@@ -54,6 +54,8 @@ class Module:
         self.domain = ""
         self.around = 0  # while loops around what is written: see `written_out` of the emitter
         self.alternating = False  # whether what is written is in a loop after whose steps memory changes roles
+        self.unrolled_lines = 0  # that loops became so far by being unrolled, in all functions
+        self.calls_that_fail: set[str] = set()  # functions after a call of which their caller may return
         self.repeated = 0  # lines that will be there more than once, as loops are unrolled
 
     def is_narrow(self, steps: Sequence[Step]) -> bool:

@@ -7,6 +7,7 @@ address it has from then on. The functions are inlined, and LLVM keeps small car
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
@@ -72,6 +73,10 @@ class Part:
         self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
         e.can_fail = e.can_fail or self.can_fail
         self.is_inlined = len(text) < LONGEST_INLINE
+        self.stays = self.can_fail and (
+            not self.is_inlined or bool(e.module.calls_that_fail.intersection(called(text)))
+        )
+        e.module.calls_that_fail.update([name] if self.stays else [])
         self.lines = text.count("\n") + e.module.repeated - before if self.is_inlined else 1  # once loops are unrolled
         e.module.repeated = before
         if self.is_inlined:
@@ -250,7 +255,7 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         is_short = part.lines * op.length < MOST_UNROLLED
         bounds = None if count is None and is_short else ("0", count or str(op.length))
         # LLVM unrolls no calls after which the loop may end, and would warn of that
-        stays = has_branch(step.parts[0]) or (part.can_fail and not part.is_inlined)
+        stays = has_branch(step.parts[0]) or part.stays
         wish = e.module.not_unrolled() if stays else ""
         if count is None and op.length > UNROLLED and are_short(step.parts[0], part.lines):
             wish = e.module.several(STEPS)
@@ -280,6 +285,11 @@ def at_hand(e: Emitter, buffer: Buffer) -> str:
     held = e.alloca(f"[{buffer.type.bytes} x i8], align {REGISTER}")
     move(e, held, e.base(buffer), buffer.type)
     return held
+
+
+def called(text: str) -> list[str]:
+    """The functions of a program inside that a text calls."""
+    return re.findall(r"call void @(\w+)\(", text)
 
 
 def has_branch(program: Program) -> bool:
