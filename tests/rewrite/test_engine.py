@@ -21,6 +21,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.reduce import ReduceSum, reduce_sum
 from pliant.ops.tape import Rewind
 from pliant.ops.transcendental import Exp, cos, exp, log, sin
+from pliant.ops.while_loop import WhileLoop
 from pliant.pipeline import DEFAULT_RULES, fold
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
@@ -343,7 +344,7 @@ def test_a_rule_of_a_node_is_asked_about_one_of_its_results() -> None:
 
 def test_rules_of_nodes_say_the_same_of_all_results() -> None:
     given = [r for r in ops.RULES if r.is_of_node]
-    assert {r.of for r in given} == {Loop, Cond, Rewind}
+    assert {r.of for r in given} == {Loop, WhileLoop, Cond, Rewind}
     assert not [r.name for r in given if "index" in getattr(r.step, "__code__").co_names]  # noqa: B009
 
 
