@@ -23,8 +23,7 @@ SINGLE: Final = 2  # vectors that one step alone takes as long as
 UNSURE: Final = 3  # the same, where it is not known how many there are
 UNKNOWN: Final = 16  # steps of a loop that ends by a condition
 FUNCTION: Final = 20  # vectors without one that a vector of a function such as exp takes as long as
-QUOTIENT: Final = {HALF: 5, 2 * HALF: 12}  # vectors without one that a quotient takes as long as, by their width
-BESIDE: Final = 8  # operations that a processor does beside each quotient; with more of them they count
+BESIDE: Final = 8  # operations that a processor does beside a quotient
 MASKED: Final = 16  # steps; the last vector of a shorter loop is masked if its functions one by one would take longer
 
 
@@ -35,7 +34,9 @@ def is_narrow(steps: Sequence[Step], widths: Sequence[int], known: Times | None 
     """Whether some steps take less time with vectors of half the width. widths: bytes of the processor's vectors;
     known: times of steps that others around them have asked for."""
     known = {} if known is None else known
-    return 2 * HALF in widths and time_of(steps, HALF, known) < time_of(steps, 2 * HALF, known)
+    if 2 * HALF not in widths:
+        return False
+    return time_of(steps, HALF, known) < time_of(steps, 2 * HALF, known) or are_quotients(steps)
 
 
 def time_of(steps: Iterable[Step], width: int, known: Times) -> float:
@@ -71,8 +72,7 @@ def time_of_nest(nest: Nest, width: int) -> float:
     dtypes = [s.dtype for s in nest.body.body if isinstance(s, Load)]
     dtypes += [root.scalar.dtype for root in nest.roots if root.scalar]
     lanes = width // max([itemsize(REAL_OF.get(t, t)) for t in dtypes], default=width)
-    each = 1 + FUNCTION * count_functions(nest) + QUOTIENT.get(width, 0) * count_quotients(nest, inner)
-    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * each
+    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * (1 + FUNCTION * count_functions(nest))
 
 
 def _steps(nest: Nest, loop: Var) -> float:
@@ -84,16 +84,37 @@ def count_functions(nest: Nest) -> int:
     return sum([isinstance(s, Apply) and bool(function_of(s.op, s.dtype)) for s in nest.body.body])
 
 
-def count_quotients(nest: Nest, loop: Var) -> int:
-    """How many quotients and square roots the innermost loop of a nest computes, if it does little else."""
+def are_quotients(steps: Iterable[Step]) -> bool:
+    """Whether all loops of some steps do little but divide, and there are such."""
+    nests = [nest for step in steps for nest in nests_of(step)]
+    loops = [nest for nest in nests if nest is None or any([v.extent > 1 for v in nest.vars])]
+    return bool(loops) and all([nest is not None and is_of_quotients(nest) for nest in loops])
+
+
+def nests_of(step: Step) -> list[Nest | None]:
+    """The nests of a step; None for what is no nest."""
+    match step:
+        case Nest():
+            return [step]
+        case Rows():
+            return [*step.nests]
+        case Run():
+            return [nest for part in step.parts for inner in part.steps for nest in nests_of(inner)]
+        case _:
+            return [None]
+
+
+def is_of_quotients(nest: Nest) -> bool:
+    """Whether the innermost loop of a nest does little but divide, and take square roots."""
     applied, depths = list[Apply](), dict[Scalar, int]()
     places = {v: n for n, v in enumerate(nest.vars, 1)}
+    innermost = max([n for v, n in places.items() if v.extent > 1])
     for s in nest.body.body:
         depths[s] = depth_of(s, depths, places, ())
-        if isinstance(s, Apply) and depths[s] >= places[loop]:
+        if isinstance(s, Apply) and depths[s] >= innermost:
             applied.append(s)
     found = len([s for s in applied if is_quotient(s)])
-    return found if len(applied) <= (1 + BESIDE) * found and not count_functions(nest) else 0
+    return 0 < len(applied) <= (1 + BESIDE) * found and not count_functions(nest)
 
 
 def is_quotient(s: Apply) -> bool:
