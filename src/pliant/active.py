@@ -21,7 +21,7 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
-from pliant.frontend.signature import are_attributes, flatten, places, selected, unflatten
+from pliant.frontend.signature import attributes_of, flatten, places, selected, unflatten
 
 
 @final
@@ -144,8 +144,8 @@ def _kind(x: Any) -> str:
 
 def _flags(leaves: Sequence[Any], structure: Any, *, is_wanted: bool, is_any: bool) -> list[bool]:
     """Which leaves of an argument are differentiated: of one that is wanted, all but text, booleans, other objects, and
-    integers that are attributes beside floats, such as counters; if any will do, those that are floats. All of what
-    has nothing else, where only these will do: an error."""
+    integers of attributes without floats beside such with, as counters and shapes are; if any will do, those that are
+    floats. All of what has nothing else, where only these will do: an error."""
     if not is_wanted:
         return [False] * len(leaves)
     kinds = [_kind(x) for x in leaves]
@@ -154,8 +154,9 @@ def _flags(leaves: Sequence[Any], structure: Any, *, is_wanted: bool, is_any: bo
         return are_floats
     flags = [kind not in ("", "b") for kind in kinds]
     if any(are_floats) and flags != are_floats:
-        held = are_attributes(structure)
-        flags = [flag and (f or not a) for flag, f, a in zip(flags, are_floats, held, strict=True)]
+        held = attributes_of(structure)
+        wanted = {"", *[a for a, f in zip(held, are_floats, strict=True) if f]}
+        flags = [flag and a in wanted for flag, a in zip(flags, held, strict=True)]
     return flags if any(flags) else [True] * len(leaves)
 
 

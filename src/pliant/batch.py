@@ -22,7 +22,7 @@ from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.records import is_record
-from pliant.frontend.signature import are_attributes, flatten, unflatten
+from pliant.frontend.signature import attributes_of, flatten, unflatten
 from pliant.in_turn import is_faster_in_turn
 from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
@@ -130,8 +130,8 @@ def _axes_of(f: Callable[..., Any], in_axes: Any, args: Any, kwargs: Any) -> lis
     given: list[Any] = []
     for x, axes in zip(args, _split(_axes_per_leaf(in_axes, args, "in_axes"), args), strict=True):
         leaves, structure = flatten(x)
-        rows = zip(leaves, axes, are_attributes(structure), strict=True)
-        found = [None if _has_no_axes(leaf, is_attribute=held) else a for leaf, a, held in rows]
+        rows = zip(leaves, axes, attributes_of(structure), strict=True)
+        found = [None if _has_no_axes(leaf, is_attribute=bool(held)) else a for leaf, a, held in rows]
         if axes and None not in axes and not any([a is not None for a in found]):
             names, n = parameter_names(f), len(given)
             shown = x if is_record(type(x)) else leaves[0]

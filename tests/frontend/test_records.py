@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, DifferentiationError, TracedValueError
 
 
 @dataclass
@@ -155,6 +155,32 @@ def test_gradients_of_frozen_dataclasses_of_numbers() -> None:
     assert made == Rates(3 * 2 * 0.75, None)  # type: ignore[arg-type]
     again = pliant.grad(lambda p: p.lines[0].rate ** 2)(Fixed(None, (Rates(3.0),)))  # type: ignore[arg-type]
     assert again.lines[0].rate == 6.0
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """Floats, and a shape."""
+
+    scale: Any
+    shape: Any = (3, 2)
+
+
+def test_shapes_beside_floats_have_no_derivative_and_no_axes() -> None:
+    def f(p: Shaped, x: Any) -> Any:
+        return p.scale * x * p.shape[0]
+
+    assert pliant.grad(f)(Shaped(2.0), 1.0) == Shaped(3.0, (None, None))
+    np.testing.assert_array_equal(pliant.vmap(f)(Shaped(np.arange(4.0)), np.ones(4)), 3 * np.arange(4.0))
+    with pytest.raises(DifferentiationError, match=r"got i64\[\] for p\.shape\[1\]"):
+        pliant.grad(f)(Shaped(2.0, [1.5, 2]), 1.0)
+
+
+def test_frozen_dataclasses_are_keys_where_they_are_static() -> None:
+    found = {Rates(1.0): 2.0, Rates(2.0): 5.0}
+    with pytest.raises(TracedValueError, match="or say static="):
+        pliant.jit(lambda r, x: found[r] * x)(Rates(2.0), np.ones(2))
+    made = pliant.jit(lambda r, x: found[r] * x, static="r")(Rates(2.0), np.ones(2))
+    np.testing.assert_array_equal(made, [5.0, 5.0])
 
 
 def test_frozen_dataclasses_of_integers_are_static_values() -> None:

@@ -28,6 +28,7 @@ from pliant.frontend.tracing import strides_of, unknown_dtype
 UNNAMED: Final = ""
 """The key of what is named as its holder is: all that this has."""
 _ATTRIBUTE: Final = re.compile(r"\[<flat index '(\w+)'>\]")  # what optree calls those of an object
+_HELD: Final = re.compile(r"(.*\.\w+)(?:\[[^]]*\])*$")  # where an attribute is, or an item of it
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
 
@@ -144,9 +145,10 @@ def places(structure: Any, name: str) -> list[str]:
     return [_ATTRIBUTE.sub(r".\1", text) for text in found]
 
 
-def are_attributes(structure: Any) -> list[bool]:
-    """Which leaves of a tree are attributes of objects."""
-    return [re.search(r"\.\w+$", place) is not None for place in places(structure, "x")]
+def attributes_of(structure: Any) -> list[str]:
+    """The attribute that each leaf of a tree is, or is a part of, by where it is; "" of what is in no object."""
+    found = [_HELD.match(place) for place in places(structure, "x")]
+    return [place[1] if place else "" for place in found]
 
 
 def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:

@@ -439,6 +439,70 @@ def from_before_changed_later(x: Any) -> Any:
 
 BEFORE = [plain_from_before, tuples_from_before, from_before, from_before_that_changes, from_before_changed_later]
 
+
+def left_in_a_name(x: Any) -> Any:
+    out: list[Any] = []
+    for a in x:
+        p = S(a)
+        out.append(p)
+    p.t = 50.0 * x[1]
+    return out[-1].t + p.t
+
+
+def left_in_another_name(x: Any) -> Any:
+    out: list[Any] = []
+    for i in range(6):
+        p = S(x[i])
+        out.append((p, i))
+        q = p
+    q.t *= 3
+    return sum([k * o.t for o, k in out]) + p.t
+
+
+def left_if_appended(x: Any) -> Any:
+    out: list[Any] = []
+    for a in x:
+        p = S(a)
+        if a > 2:
+            out.append(p)
+    p.t = 50.0 * x[0]
+    return sum(q.t for q in out) + x.sum()
+
+
+def left_and_carried(x: Any) -> Any:
+    out: list[Any] = []
+    p = S(x[0])
+    for a in x:
+        p = S(a + p.t)
+        out.append(p)
+    p.add(50.0 * x[2])
+    return sum(q.t for q in out)
+
+
+def left_with_an_array(x: Any) -> Any:
+    out: list[Any] = []
+    for i in range(6):
+        p = Row(x * i)
+        out.append(p)
+    p.v = x * 3
+    return sum(q.v.sum() for q in out)
+
+
+def left_by_break(x: Any) -> Any:
+    out: list[Any] = []
+    for a in x:
+        p = S(a)
+        out.append(p)
+        if a > 4:
+            break
+    p.t *= 7
+    return sum(q.t for q in out)
+
+
+LEFT = [
+    left_in_a_name, left_in_another_name, left_if_appended, left_and_carried, left_with_an_array, left_by_break,
+]  # fmt: skip
+
 DATA = [
     np.array([1.1, -2.2, 3.3, -4.1, 2.6, 1.57]),
     np.array([1.13, 2.2, 3.1, 4.2, 5.3, 6.4]),
@@ -452,7 +516,7 @@ def differences(f: Any, x: Any) -> Any:
     return np.array([(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))])
 
 
-@pytest.mark.parametrize("f", [*ELEMENTS, *SHARED, *BEFORE])
+@pytest.mark.parametrize("f", [*ELEMENTS, *SHARED, *BEFORE, *LEFT])
 def test_it_is_what_python_gives_on_all_data(f: Any) -> None:
     value, gradient = pliant.jit(f), pliant.grad(f)
     for x in DATA:

@@ -19,7 +19,7 @@ from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.handed import Handed
 from pliant.frontend.control.join import is_mutable, moved
-from pliant.frontend.control.objects import containers, flatten, has_objects, in_region, is_kept, unflatten
+from pliant.frontend.control.objects import containers, flatten, has_objects, in_region, is_kept, seal, unflatten
 from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.picked import is_of_inner, outside, roots
@@ -84,11 +84,11 @@ class Exit:
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
-                exits.append((place, self.again(place, content, tree)))
+                exits.append((place, _sealed(content, self.again(place, content, tree))))
             elif place not in self.plan.plans:
                 kept = self.is_kept(place)
-                exits.append((place, self.last(place, content) if kept else _unread(place)))
-        made = None if result is MISSING else self.recipe(result)
+                exits.append((place, _sealed(content, self.last(place, content)) if kept else _unread(place)))
+        made = None if result is MISSING else _sealed(result, self.recipe(result))
         writes = [*self.swaps.close(self.region, self.carries), *self.choices.writes]
         self.choices.check()
         return Captured(
@@ -337,6 +337,20 @@ class Exit:
                 return n
         self.carries.append(Carry(param(value.type), None, value))
         return len(self.carries) - 1
+
+
+def _sealed(content: Any, make: Recipe) -> Recipe:
+    """How to make what stands for what a step left: if lists have copies of objects of that, also of this."""
+    known = current().outermost.sealed
+    if not any([known.get(id(x)) is x for x in containers(value_in(content))]):
+        return make
+
+    def made(results: Values) -> Any:
+        x = make(results)
+        seal(x)
+        return x
+
+    return made
 
 
 def _missing(results: Values) -> Any:
