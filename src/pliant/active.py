@@ -128,11 +128,6 @@ def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedA
     return Closed(Function(closed.fn.name, order, closed.fn.results), closed.free, closed.leaves, closed.structure)
 
 
-def is_float(x: Any) -> bool:
-    """Whether an argument leaf is a real or complex number or array, and no integer, text or other object."""
-    return _kind(x) in ("f", "c")
-
-
 def _kind(x: Any) -> str:
     """The kind of dtype of an argument leaf, also of one of a length that is known only at run time; "" of text and
     other objects."""

@@ -27,32 +27,36 @@ _NONE: Ends = 0, 0
 
 def counted(value: Value) -> tuple[Value, Ends] | None:
     """What a loop's number starts from, and how much is added to it at least and at most; None if that is not known."""
-    op = value.op
-    if not isinstance(op, Loop) or op.outs[value.index] != "last":
+    op, carry = value.op, _carry_of(value)
+    if not isinstance(op, Loop) or carry is None:
         return None
-    number = op.outs[: value.index].count("last")
-    carry = [n for n, kind in enumerate(op.ins) if kind == "carry"][number]
-    step = _added(op.body.results[value.index], {op.body.params[1 + carry]: _NONE})
+    start, own = carry
+    step = _added(op.body.results[value.index], {own: _NONE})
     if step is None:
         return None
-    return value.args[carry], (op.length * min(step[0], 0), op.length * max(step[1], 0))
+    return start, (op.length * min(step[0], 0), op.length * max(step[1], 0))
 
 
 def bound_to(value: Value) -> list[Value] | None:
     """What a number that a loop leaves may be, where its steps choose between what it was and others: what it starts
     from, and these. None of any other value."""
-    op = value.op
-    match op:
-        case Loop() if op.outs[value.index] == "last":
-            place = next(p for p, r in op.carries if r == value.index)
-            start, own = value.args[place - 1], op.body.params[place]
-        case WhileLoop():
-            place = next(p for p, r in op.carries if r == value.index)
-            start, own = value.args[place], op.body.params[place]
-        case _:
-            return None
+    op, carry = value.op, _carry_of(value)
+    if not isinstance(op, Loop | WhileLoop) or carry is None:
+        return None
+    start, own = carry
     others = _choices(op.body.results[value.index], {})
     return [start, *[x for x in others if x is not own]]
+
+
+def _carry_of(value: Value) -> tuple[Value, Value] | None:
+    """What a number that a loop carries starts from, and what stands for it in a step; None of any other value."""
+    op = value.op
+    if not isinstance(op, Loop | WhileLoop):
+        return None
+    place = next((p for p, r in op.carries if r == value.index), None)
+    if place is None:  # a fold, or a stack
+        return None
+    return value.args[place - (1 if isinstance(op, Loop) else 0)], op.body.params[place]
 
 
 def counters(value: Value) -> list[tuple[Value, Value | int, int]]:

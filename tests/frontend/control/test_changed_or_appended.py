@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
-
-
-@dataclass
-class S:
-    """A number that changes."""
-
-    t: Any
-
-
-@dataclass
-class Outer:
-    """What holds another one."""
-
-    s: S
-
-
-@dataclass
-class Row:
-    """What holds an array."""
-
-    v: Any
+from tests.frontend.control.test_changed_elements import Outer, Row, S
 
 
 def changed_in_the_other_branch(x: Any) -> Any:
