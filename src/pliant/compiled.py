@@ -262,7 +262,8 @@ class Compiled:
             return
         with self.lock:
             kept = [(e, way) for e, way in self.natives if e.program.guards.hold()]
-            self.natives = [(entry, native), *kept][:WAYS]
+            kept = sorted([(entry, native), *kept], key=lambda pair: not pair[0].program.guessed)
+            self.natives = kept[:WAYS]
             ways = (*[way for _, way in self.natives], self.__call__)
             connect(self, ways, lambda offset: entry.native.forwarding(offset, special.ctypes.data))
 
@@ -308,7 +309,7 @@ class Compiled:
         closed = self.objects.closed
         firsts = sharing(tree, closed)
         form = (backend, structure, key_orders(tree, closed), firsts, orders, *map(signature, leaves))
-        known = self.known.of(structure, leaves)
+        known = self.known.of(structure, form, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
             if entry.program.fits(leaves):
@@ -326,10 +327,11 @@ class Compiled:
             names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
-            program = self._traced(tree, leaves, structure, names, known, layouts, decides=True)
+            guesses = self.known.guesses(form)
+            program = self._traced(tree, leaves, structure, names, known, layouts, decides=True, guesses=guesses)
             with unless_it_raises(program.left):
                 if program.known or program.decided is not None:
-                    known = self.known.learn(structure, program, leaves, names)
+                    known = self.known.learn(structure, form, program, leaves, names)
                     key = (*form, *[leaves[i] for i in known])
                 entry = self._made(program, backend, names if self.donate else [])
             kept = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]]
@@ -338,12 +340,14 @@ class Compiled:
 
     def _traced(
         self, tree: Any, leaves: list[Any], structure: Any, names: list[str], known: tuple[int, ...], layouts: Layouts,
-        *, decides: bool = False,
+        *, decides: bool = False, guesses: bool = False,
     ) -> Program:  # fmt: skip
         """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
         try:
             f = self.objects.holding(self._thawed)
-            program = trace_program(f, leaves, structure, names, known, layouts, self.room, decides=decides)
+            program = trace_program(
+                f, leaves, structure, names, known, layouts, self.room, decides=decides, guesses=guesses
+            )
             with unless_it_raises(program.left):
                 self.objects.check_grown(program)
                 if self.objects.are_read_outside(tree, program):
@@ -412,11 +416,12 @@ class Compiled:
         *,
         lies: bool = True,
         decides: bool = False,
+        guesses: bool = False,
         are_results: bool = False,
     ) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters; nothing is left
         outside. lies: which are the memory of arguments that are not row-major, as for native code. decides: whether it
-        may be for some data alone. are_results: whether what is returned is the results, and arguments are as they
+        may be for some data alone, guesses: for integers that extents are computed from. are_results: whether what is returned is the results, and arguments are as they
         come."""
         tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
@@ -429,10 +434,12 @@ class Compiled:
         try:
             with self.lock, uncollected():
                 names = self._leaf_names(tree)
-                program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides)
+                program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides, guesses=guesses)
                 take_back(program.left)
         except Opened:
-            return self.program_and_arrays(args, kwargs, lies=lies, decides=decides, are_results=are_results)
+            return self.program_and_arrays(
+                args, kwargs, lies=lies, decides=decides, guesses=guesses, are_results=are_results
+            )
         return program, program.arguments(leaves)
 
 

@@ -14,6 +14,7 @@ from pliant.core.print import format_function
 from pliant.errors import ArgumentError
 from pliant.frontend.control.report import Report
 from pliant.frontend.decided import Decided
+from pliant.frontend.known import Known
 from pliant.rewrite.explain import Log
 
 
@@ -73,7 +74,7 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     True
     """
     compiled = f if isinstance(f, Compiled) else Compiled(f)
-    program, arrays = compiled.program_and_arrays(args, kwargs, decides=True)
+    program, arrays = compiled.program_and_arrays(args, kwargs, decides=True, guesses=Known.may_guess)
     log = Log()
     for each in program.found:
         log.join(each)

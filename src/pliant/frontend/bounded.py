@@ -24,7 +24,7 @@ from pliant.frontend.array import TracedArray, fresh, not_weak
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, stored, value_of
 from pliant.frontend.kinds import as_tuple, is_sequence
-from pliant.frontend.needs import asked
+from pliant.frontend.needs import sized
 from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
 from pliant.frontend.strides import unsure_order
@@ -57,7 +57,7 @@ class Bounded(Shown):
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
-        asked(*self.atoms)
+        sized(self.atoms)
 
     @property
     def atoms(self) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 from pliant.core.origin import CodeOrigin, here
 from pliant.errors import RecompiledWarning
@@ -19,23 +19,38 @@ MANY: Final = 16  # values of one argument before a warning
 class Known:
     """Those of one function, by the structure of its arguments; empty for most."""
 
+    may_guess: ClassVar[bool] = True
+
     def __init__(self) -> None:
         self.leaves: dict[Any, tuple[int, ...]] = {}
+        self.guessed: dict[Any, dict[int, Any]] = {}  # of calls of one form: what slices of the first were bounded by
         self.places: dict[Any, str] = {}  # the user's line that asked first
         self.values: dict[tuple[Any, int | None], set[Any]] = {}  # None: of numbers that data decide
 
-    def of(self, structure: Any, leaves: Sequence[Any]) -> tuple[int, ...]:
-        """The leaves of a call that have to be known."""
-        if not self.leaves:
+    def of(self, structure: Any, form: Any, leaves: Sequence[Any]) -> tuple[int, ...]:
+        """The leaves of a call that are known: they have to be, or are what the first call of this form had."""
+        if not (self.leaves or self.guessed):
             return ()
-        return tuple([i for i in self.leaves.get(structure, ()) if may_be_known(leaves[i])])
+        needed = {i for i in self.leaves.get(structure, ()) if may_be_known(leaves[i])}
+        guessed = self.guessed.get(form, {})
+        same = guessed.keys() if all([leaves[i] == x for i, x in guessed.items()]) else ()
+        return tuple(sorted({*needed, *same}))
 
-    def learn(self, structure: Any, program: Program, leaves: Sequence[Any], names: Sequence[str]) -> tuple[int, ...]:
+    def guesses(self, form: Any) -> bool:
+        """Whether a program for these calls may be for the integers of the first alone: there is none yet."""
+        return self.may_guess and form not in self.guessed
+
+    def learn(
+        self, structure: Any, form: Any, program: Program, leaves: Sequence[Any], names: Sequence[str]
+    ) -> tuple[int, ...]:
         """What a new program is made for; RecompiledWarning if an argument has had many values."""
-        self.leaves = {**self.leaves, structure: tuple(sorted({*self.leaves.get(structure, ()), *program.known}))}
+        needed = {*program.known} - program.guessed
+        self.leaves = {**self.leaves, structure: tuple(sorted({*self.leaves.get(structure, ()), *needed}))}
+        if program.guessed:
+            self.guessed = {**self.guessed, form: {i: leaves[i] for i in program.guessed}}
         if program.asked is not None:
             self.places.setdefault(structure, program.asked.render("needed here"))
-        for i in program.known:
+        for i in needed:
             values = self.values.setdefault((structure, i), set())
             values.add(leaves[i])
             if len(values) == MANY:
@@ -45,7 +60,7 @@ class Known:
             values.add(tuple([x.tobytes() for x in program.decided.contents]))
             if len(values) == MANY:
                 _warn(_many(program, "a number that depends on data", self.places.get(structure, "")))
-        return self.of(structure, leaves)
+        return self.of(structure, form, leaves)
 
 
 def _warn(text: str) -> None:

@@ -6,7 +6,7 @@ n = 5; f(x, n):  np.zeros(n // 2)      asks for a number that is computed from n
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,9 +27,23 @@ def asked(*values: Value) -> None:
     current().outermost.needs.asked += values
 
 
+def sized(values: Iterable[Value]) -> None:
+    """Note what an extent is computed from."""
+    needs = current().outermost.needs
+    needs.extents.update(dict.fromkeys(values))
+    needs.asked += values
+
+
 def can_be_known(value: Value) -> bool:
     """Whether a value is computed from integers among the arguments alone."""
     return bool(_behind(value, current().outermost.needs))
+
+
+def guessed(needs: Needs) -> frozenset[int]:
+    """The arguments that extents of a trace are computed from, if a program for their values is wanted."""
+    if not (needs.guesses and needs.leaves):
+        return frozenset()
+    return frozenset([leaf for leaf in _sources(needs.extents, needs) if leaf is not None])
 
 
 @contextmanager
@@ -67,18 +81,26 @@ def values_of(error: BaseException) -> Iterator[Value]:
 def _behind(value: Value, needs: Needs) -> frozenset[int]:
     """The arguments that a value is computed from; none if it depends on anything else."""
     found: set[int] = set()
+    for leaf in _sources([value], needs):
+        if leaf is None:
+            return frozenset()
+        found.add(leaf)
+    return frozenset(found)
+
+
+def _sources(values: Iterable[Value], needs: Needs) -> Iterator[int | None]:
+    """The arguments that values are computed from; None for anything else."""
     seen: set[int] = set()
-    stack = [value]
+    stack = [*values]
     while stack:
         value = stack.pop()
         leaf = needs.leaves.get(value)
         if leaf is not None:
-            found.add(leaf)
+            yield leaf
         elif value in needs.same:
             stack.append(needs.same[value])
         elif isinstance(value.op, Param) and value not in needs.made:
-            return frozenset()
+            yield None
         elif id(value.node) not in seen:
             seen.add(id(value.node))
             stack.extend(value.args)
-    return frozenset(found)

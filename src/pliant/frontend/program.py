@@ -58,6 +58,7 @@ class Program:
     failures: tuple[tuple[BaseException, Any], ...] = field(default=(), repr=False)  # these, and where
     known: tuple[int, ...] = ()  # leaves that are integers for whose values the program is made
     values: tuple[Any, ...] = ()  # these
+    guessed: frozenset[int] = frozenset()  # those of them without which there would be a program too
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
     decided: Decided | None = field(default=None, repr=False)  # numbers, computed from data, that it is made for
     layouts: Layouts = ROW_MAJOR

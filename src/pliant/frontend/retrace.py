@@ -26,7 +26,7 @@ from pliant.frontend.guards import guards_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.members import with_plain_members
 from pliant.frontend.memory import memories_of
-from pliant.frontend.needs import leaves_needed, values_of
+from pliant.frontend.needs import guessed, leaves_needed, values_of
 from pliant.frontend.outputs import Output, outputs_of
 from pliant.frontend.program import Program, forms_of
 from pliant.frontend.reached import reached
@@ -41,16 +41,17 @@ RETRACES: Final = 8  # each adds an array to a group
 
 def trace_program(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
-    layouts: Layouts = ROW_MAJOR, room: int = ROOM, *, decides: bool = False,
+    layouts: Layouts = ROW_MAJOR, room: int = ROOM, *, decides: bool = False, guesses: bool = False,
 ) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
     known: leaves that are integers, for whose values the program is made; others are found to be.
     layouts: of leaves that are not row-major. room: how many elements a list may have that nothing bounds.
-    decides: whether the program may be for some data alone: callers see whether it `fits` others."""
+    decides: whether the program may be for some data alone: callers see whether it `fits` others. guesses: whether it
+    may be for integers that extents are computed from."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    needs = Needs(frozenset(known), decides=decides)
+    needs = Needs(frozenset(known), decides=decides, guesses=guesses)
     watched: tuple[int, ...] = ()
     for _ in range(RETRACES):
         program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
@@ -62,7 +63,7 @@ def trace_program(
                 return replace(program, watched=watched)
         take_back(left)
         groups, met = needed, program.met
-        needs = Needs(frozenset(program.known), decides=decides)
+        needs = Needs(frozenset(program.known), decides=decides, guesses=guesses, guessed=program.guessed)
     raise UnsupportedError(
         f"{getattr(f, '__name__', 'fn')}: what overlaps the arrays it writes changes from trace to trace"
     )
@@ -80,9 +81,15 @@ def _trace(
     while True:
         try:
             program = _trace_lengths(f, leaves, structure, names, groups, met, Lengths(room=room), needs, layouts)
+            more = guessed(needs)
+            if more:
+                take_back(needs.left)
+                needs = needs.guessing(more)
+                continue
             numbers = tuple(sorted(needs.known))
             values = tuple([leaves[i] for i in numbers])
-            return replace(program, known=numbers, values=values, asked=place), needs.left
+            made = replace(program, known=numbers, values=values, guessed=needs.guessed, asked=place)
+            return made, needs.left
         except Exception as error:
             is_users = is_marked(error)
             more, is_sure = (frozenset[int](), True) if is_users else leaves_needed(error, needs)

@@ -150,6 +150,9 @@ class Needs:
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # of the last trace
     lines: list[str] = field(default_factory=list[str])  # what was printed until it ended
     asked: list[Value] = field(default_factory=list[Value])  # conditions, numbers of steps, extents
+    extents: dict[Value, None] = field(default_factory=dict[Value, None])  # what extents are computed from
+    guesses: bool = False  # whether integers that extents are computed from shall be known
+    guessed: frozenset[int] = frozenset()  # leaves that are known for no other reason
     decides: bool = False  # whether the program may be for some data alone
     wanted: frozenset[int] = frozenset()  # names of numbers that data decide; see `decided`
     places: frozenset[Any] = frozenset()  # expressions that make such
@@ -165,12 +168,17 @@ class Needs:
 
     def _again(self) -> Needs:
         return Needs(
-            self.known, decides=self.decides, wanted=self.wanted, places=self.places, is_patient=self.is_patient
-        )
+            self.known, decides=self.decides, wanted=self.wanted, places=self.places, is_patient=self.is_patient,
+            guesses=self.guesses, guessed=self.guessed,
+        )  # fmt: skip
 
     def knowing_too(self, more: frozenset[int]) -> Needs:
         """Those of another trace, with more arguments known."""
         return replace(self._again(), known=self.known | more)
+
+    def guessing(self, more: frozenset[int]) -> Needs:
+        """Those of another trace, with more arguments known because that makes faster code."""
+        return replace(self.knowing_too(more), guessed=self.guessed | more)
 
     def deciding_too(self, numbers: dict[int, Any]) -> Needs:
         """Those of another trace, with more numbers wanted: names, and places, None where there is none."""
