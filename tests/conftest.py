@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from pliant.cached import forget
 from pliant.frontend.decided import Deciding
+from pliant.frontend.known import Known
 
 matplotlib.use("Agg")
 settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,6 +47,12 @@ def pytest_collection_finish() -> None:
 def forgotten() -> None:
     """Each test finds nothing that others compiled of the same functions."""
     forget()
+
+
+@pytest.fixture(autouse=True)
+def for_all_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices of traced bounds are what tests of them compile, whichever integers come first."""
+    monkeypatch.setattr(Known, "may_guess", False)
 
 
 @pytest.fixture

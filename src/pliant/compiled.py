@@ -327,8 +327,8 @@ class Compiled:
             names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
-            guesses = self.known.guesses(form)
-            program = self._traced(tree, leaves, structure, names, known, layouts, decides=True, guesses=guesses)
+            needs = Needs(frozenset(known), decides=True, guesses=self.known.guesses(form))
+            program = self._traced(tree, leaves, structure, names, needs, layouts)
             with unless_it_raises(program.left):
                 if program.known or program.decided is not None:
                     known = self.known.learn(structure, form, program, leaves, names)
@@ -339,15 +339,12 @@ class Compiled:
         return entry
 
     def _traced(
-        self, tree: Any, leaves: list[Any], structure: Any, names: list[str], known: tuple[int, ...], layouts: Layouts,
-        *, decides: bool = False, guesses: bool = False,
-    ) -> Program:  # fmt: skip
+        self, tree: Any, leaves: list[Any], structure: Any, names: list[str], needs: Needs, layouts: Layouts
+    ) -> Program:
         """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
         try:
             f = self.objects.holding(self._thawed)
-            program = trace_program(
-                f, leaves, structure, names, known, layouts, self.room, decides=decides, guesses=guesses
-            )
+            program = trace_program(f, leaves, structure, names, needs, layouts, self.room)
             with unless_it_raises(program.left):
                 self.objects.check_grown(program)
                 if self.objects.are_read_outside(tree, program):
@@ -401,45 +398,43 @@ class Compiled:
 
         return thawed
 
+    def known_in(self, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        """The integers among arguments that a program is made for, as text."""
+        names = self._leaf_names(self._tree(args, kwargs))
+        return [f"{names[i]} = {x}" for i, x in zip(program.known, program.values, strict=True)]
+
     def flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         """The leaves of arguments, as programs number them, and their structure."""
         return self.objects.flatten(self._tree(args, kwargs))
 
     def program(self, /, *args: Any, **kwargs: Any) -> Program:
         """The traced program for arrays of these types, not optimised, whose results are what is returned."""
-        return self.program_and_arrays(args, kwargs, lies=False, are_results=True)[0]
+        return self.program_and_arrays(args, kwargs, is_for_all=True, are_results=True)[0]
 
     def program_and_arrays(
-        self,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        *,
-        lies: bool = True,
-        decides: bool = False,
-        guesses: bool = False,
-        are_results: bool = False,
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_for_all: bool = False, are_results: bool = False
     ) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters; nothing is left
-        outside. lies: which are the memory of arguments that are not row-major, as for native code. decides: whether it
-        may be for some data alone, guesses: for integers that extents are computed from. are_results: whether what is returned is the results, and arguments are as they
-        come."""
+        outside. is_for_all: whether it is for all data of their types, row-major; a call gets one that may be for some
+        data alone, and for the memory in which arguments lie. are_results: whether what is returned is the results, and
+        arguments are as they come."""
         tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
         leaves = as_arrays(given)
         leaves, orders = (leaves, ()) if are_results else in_rows(leaves)
         for leaf in leaves:
             signature(leaf)
+        lies = not is_for_all
         memories = memories_of(leaves) if lies else ()
         layouts = Layouts(orders, memories, sharing(tree, self.objects.closed), lies, are_results)
+        needs = Needs() if is_for_all else Needs(decides=True, guesses=Known.may_guess)
         try:
             with self.lock, uncollected():
                 names = self._leaf_names(tree)
-                program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides, guesses=guesses)
+                program = self._traced(tree, leaves, structure, names, needs, layouts)
                 take_back(program.left)
         except Opened:
-            return self.program_and_arrays(
-                args, kwargs, lies=lies, decides=decides, guesses=guesses, are_results=are_results
-            )
+            return self.program_and_arrays(args, kwargs, is_for_all=is_for_all, are_results=are_results)
         return program, program.arguments(leaves)
 
 

@@ -117,7 +117,7 @@ def _number(x: Any) -> int:
 
 def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Emission:
     """The program of a function for arguments like these, which are NumPy's; what it sets outside is no result."""
-    program, _ = compiled.program_and_arrays(args, kwargs, lies=False)
+    program, _ = compiled.program_and_arrays(args, kwargs, is_for_all=True)
     if program.changed is not None and _changes(program.changed, compiled, compiled.flattened(args, kwargs)[1]):
         raise UnsupportedError(
             f"{program.fn.name} changes containers or objects that it is given, which another library's call cannot",

@@ -14,7 +14,6 @@ from pliant.core.print import format_function
 from pliant.errors import ArgumentError
 from pliant.frontend.control.report import Report
 from pliant.frontend.decided import Decided
-from pliant.frontend.known import Known
 from pliant.rewrite.explain import Log
 
 
@@ -30,6 +29,7 @@ class Explanation:
     memory: str
     picture: str
     loops: tuple[Report, ...] = ()
+    known: tuple[str, ...] = ()
     decided: Decided | None = None
 
     @property
@@ -45,6 +45,7 @@ class Explanation:
             f"after the passes: {before} → {after} values; rules fired: {fired}",
             format_function(self.optimised, origins=True), *self.rules.notes,
             f"arrays captured from outside: {self.captured}",
+            *([f"made for {', '.join(self.known)}"] if self.known else []),
             *(["made for numbers that data decide", f"  {self.decided}"] if self.decided is not None else []),
             *(["loops of the source", *(f"  {report}" for report in self.loops)] if self.loops else []),
             self.code, self.memory,
@@ -74,7 +75,7 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     True
     """
     compiled = f if isinstance(f, Compiled) else Compiled(f)
-    program, arrays = compiled.program_and_arrays(args, kwargs, decides=True, guesses=Known.may_guess)
+    program, arrays = compiled.program_and_arrays(args, kwargs)
     log = Log()
     for each in program.found:
         log.join(each)
@@ -82,5 +83,5 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)
     memory, picture = backend.memory(best, pinned=program.pinned)
-    captured = len(program.captured)
-    return Explanation(program.fn, best, log, code, captured, memory, picture, program.loops, program.decided)
+    captured, known = len(program.captured), tuple(compiled.known_in(program, args, kwargs))
+    return Explanation(program.fn, best, log, code, captured, memory, picture, program.loops, known, program.decided)

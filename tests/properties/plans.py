@@ -89,7 +89,7 @@ def plans_agree(program: Program, plans: tuple[str, ...] = tuple(PLANS)) -> str 
 
 def by_plan(program: Program) -> Callable[[Plan], Callable[..., Any]]:
     """What compiles a program by a plan; it is traced once for all plans."""
-    traced, _ = Compiled(program.function()).program_and_arrays(program.inputs(), {}, lies=False)
+    traced, _ = Compiled(program.function()).program_and_arrays(program.inputs(), {}, is_for_all=True)
     fn = optimise(traced.fn)
 
     def compiled(plan: Plan) -> Callable[..., Any]:

@@ -40,18 +40,16 @@ RETRACES: Final = 8  # each adds an array to a group
 
 
 def trace_program(
-    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
-    layouts: Layouts = ROW_MAJOR, room: int = ROOM, *, decides: bool = False, guesses: bool = False,
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], needs: Needs | None = None,
+    layouts: Layouts = ROW_MAJOR, room: int = ROOM,
 ) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
-    known: leaves that are integers, for whose values the program is made; others are found to be.
-    layouts: of leaves that are not row-major. room: how many elements a list may have that nothing bounds.
-    decides: whether the program may be for some data alone: callers see whether it `fits` others. guesses: whether it
-    may be for integers that extents are computed from."""
+    needs: says for what the program may be made; more may be found. layouts: of leaves that are not row-major.
+    room: how many elements a list may have that nothing bounds."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    needs = Needs(frozenset(known), decides=decides, guesses=guesses)
+    needs = needs or Needs()
     watched: tuple[int, ...] = ()
     for _ in range(RETRACES):
         program, left = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
@@ -63,7 +61,8 @@ def trace_program(
                 return replace(program, watched=watched)
         take_back(left)
         groups, met = needed, program.met
-        needs = Needs(frozenset(program.known), decides=decides, guesses=guesses, guessed=program.guessed)
+        known = frozenset(program.known)
+        needs = Needs(known, decides=needs.decides, guesses=needs.guesses, guessed=program.guessed)
     raise UnsupportedError(
         f"{getattr(f, '__name__', 'fn')}: what overlaps the arrays it writes changes from trace to trace"
     )
