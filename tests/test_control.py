@@ -133,6 +133,39 @@ def test_none_of_backward_is_a_zero_for_integers_and_in_containers_too() -> None
     np.testing.assert_array_equal(got["b"], [0 * X])
 
 
+W = np.array([2.0, -1.0, 3.0])
+READING = {
+    "an array from outside": (lambda r, ct: (W * ct,), W),
+    "a new one": (lambda r, ct: (np.array([2.0, 3.0, 4.0]) * ct,), np.array([2.0, 3.0, 4.0])),
+    "a list": (lambda r, ct: ([2.0, 3.0, 4.0] * ct,), np.array([2.0, 3.0, 4.0])),
+    "a system": (lambda r, ct: (np.linalg.solve(np.diag(W), ct),), 1 / W),
+    "residuals too": (lambda r, ct: (np.where(W > 0, W * np.cos(r[0]), 1.0) * ct,), np.where(W > 0, W * np.cos(X), 1)),
+}
+
+
+@pytest.mark.parametrize(("backward", "factor"), READING.values(), ids=READING)
+def test_backward_may_read_arrays_from_outside(backward: Any, factor: Any) -> None:
+    f = pliant.grad(lambda x: np.sum(ruled(np.sin, backward)(x) * x))
+    np.testing.assert_allclose(f(X), factor * X + np.sin(X))
+    rows = pliant.vmap(f)(np.stack([X, X]))
+    np.testing.assert_allclose(rows, [factor * X + np.sin(X)] * 2)
+
+
+def test_what_backward_reads_of_an_enclosing_function_is_constant_to_it() -> None:
+    def f(x: Any, y: Any) -> Any:
+        scaled = pliant.custom_derivative(
+            lambda x: np.sin(x) * y,
+            forward=lambda x: (np.sin(x) * y, x),
+            backward=lambda r, ct: (np.cos(r) * y * ct,),
+        )
+        return np.sum(scaled(x))
+
+    dx, dy = pliant.grad(f, argnums=(0, 1))(X, W)
+    np.testing.assert_allclose(dx, np.cos(X) * W)
+    np.testing.assert_array_equal(dy, 0 * W)
+    np.testing.assert_allclose(pliant.hessian(f)(X, W), np.diag(-np.sin(X) * W), atol=1e-12)
+
+
 UNLIKE = {
     "shape": (ruled(np.sin, lambda r, ct: (ct[:1],)), r"backward returns \(f64\[1\],\), expected a cotangent for each"),
     "count": (ruled(np.sin, lambda r, ct: (ct, ct)), r"backward returns \(f64\[\d\], f64\[\d\]\), expected"),

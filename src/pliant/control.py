@@ -182,7 +182,7 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
 
 def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
     _, ahead = close(forward, args, {})
-    made = unflatten(ahead.structure, list(ahead.leaves))
+    made: Any = unflatten(ahead.structure, list(ahead.leaves))
     if type(made) is not tuple or len(as_tuple(made)) != 2:
         raise _unlike(
             "forward", _tree(ahead), "(result, residuals)", "residuals are what backward needs, () for nothing"
@@ -190,7 +190,10 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
     ys = [y.type for y in closed.fn.results]
     if [y.type for y in flatten(made[0])[0] if type(y) is TracedArray] != ys:
         raise _unlike("forward", _tree(ahead)[0], f"the result of f, {_named(ys)}", "f and forward compute the same")
-    free = tuple(dict.fromkeys((*closed.free, *ahead.free)))
+    result, residuals = made
+    given, structure = flatten(((residuals, result), {}))
+    behind = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
+    free = tuple(dict.fromkeys((*closed.free, *ahead.free, *behind.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
     with scope():
@@ -198,23 +201,14 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
         place = dict(zip(free, ps[count:], strict=True))
         body = Function(closed.fn.name, ps, closed.fn(*ps[:count], *(place[v] for v in closed.free)))
         ahead_results = ahead.fn(*ps[:count], *(place[v] for v in ahead.free))
-        forward_fn = Function("forward", ps, ahead_results)
-    back = _backward(backward, made, args, xs, operands)
+        forward_fn = Function("forward", ps, (*ahead_results, *(place[v] for v in behind.free)))
+    back = _backward(behind, args, xs, len(ahead_results) - len(ys), operands)
     return closed.rebuild(CustomVjp(body, forward_fn, back).apply(*operands))
 
 
-def _backward(
-    backward: Callable[..., Any], made: Any, args: Any, xs: Sequence[TracedArray], operands: Values
-) -> Function:
-    """`(residual…, ct…) → (ct of every float operand…)` from the user's backward."""
-    result, residuals = made
-    given, _ = flatten((residuals, result))
-    _, structure = flatten(((residuals, result), {}))
-    back = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
-    if back.free:
-        raise ArgumentError(
-            "custom_derivative: backward reads traced values from an enclosing scope", hint="return them as residuals"
-        ).at(("here", here()))
+def _backward(back: Closed, args: Any, xs: Sequence[TracedArray], residuals: int, operands: Values) -> Function:
+    """`(residual…, free…, ct…) → (ct of every float operand…)` from the user's backward, traced. residuals: their
+    number."""
     wanted = [x.type for x in xs if x.type.is_float]
     ways = (_by_argument(_tree(back), args), back.fn.results)
     cts = next((way for way in ways if way is not None and _fit(way, wanted)), None)
@@ -225,7 +219,9 @@ def _backward(
     with scope():  # what f reads from enclosing scopes has zero cotangents
         zeros = [ir.operators.zeros(t) if c is None else c for c, t in zip(cts, wanted, strict=True)]
         results = (*zeros, *map(ir.operators.zeros, extra))
-    return abstract(results, back.fn.params, "backward")
+    known, rest = back.fn.params[:residuals], back.fn.params[residuals:]
+    cts, free = rest[: len(rest) - len(back.free)], rest[len(rest) - len(back.free) :]
+    return abstract(results, (*known, *free, *cts), "backward")
 
 
 def _by_argument(given: Any, args: tuple[Any, ...]) -> list[Any] | None:
