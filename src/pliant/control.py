@@ -190,8 +190,7 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
     ys = [y.type for y in closed.fn.results]
     if [y.type for y in flatten(made[0])[0] if type(y) is TracedArray] != ys:
         raise _unlike("forward", _tree(ahead)[0], f"the result of f, {_named(ys)}", "f and forward compute the same")
-    result, residuals = made
-    given, structure = flatten(((residuals, result), {}))
+    given, structure = flatten(((made[1], made[0]), {}))
     behind = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
     free = tuple(dict.fromkeys((*closed.free, *ahead.free, *behind.free)))
     operands: Values = (*(x.value for x in xs), *free)

@@ -171,3 +171,69 @@ def test_conditions_within_others_guard_what_is_within_all(f: Callable[..., Any]
     np.testing.assert_allclose(pliant.vmap(pliant.grad(f))(rows, places), slopes, rtol=1e-12)
     total = pliant.grad(lambda rows: np.sum(pliant.vmap(f)(rows, places)))
     np.testing.assert_allclose(total(rows), slopes, rtol=1e-12)
+
+
+def inverted(a: Any, k: Any) -> Any:
+    return np.linalg.inv(a)[0, 0] if k > 5 else a.sum()
+
+
+def factored(a: Any, k: Any) -> Any:
+    return a[0, 0] if k <= 5 else np.linalg.cholesky(a)[1, 1]
+
+
+def converted(a: Any, k: Any) -> Any:
+    return int(a[0, 0]) * 2.0 if k > 5 else a[1, 1]
+
+
+def by_cond(a: Any, k: Any) -> Any:
+    return pliant.cond(k > 5, lambda: np.linalg.inv(a)[0, 0], lambda: a.sum())
+
+
+def by_switch(a: Any, k: Any) -> Any:
+    return pliant.switch(k // 6, [lambda: a.sum(), lambda: np.linalg.inv(a)[0, 0]])
+
+
+def in_a_loop(a: Any, k: Any) -> Any:
+    total = a[0, 0] * 1.0
+    for i in range(4):
+        if k > i + 5:
+            total += np.linalg.inv(a)[0, 0]
+    return total
+
+
+SHARED: list[Callable[..., Any]] = [inverted, factored, converted, by_cond, by_switch, in_a_loop]
+FAILING = np.array([[np.nan, 0.0], [0.0, -1.0]])
+ZEROS = np.zeros((2, 2))
+
+
+@pytest.mark.parametrize("f", SHARED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_what_fails_for_all_does_not_where_no_problem_takes_it(f: Callable[..., Any], backend: str):
+    batch = pliant.jit(pliant.vmap(f, in_axes=(None, 0)), backend=backend)
+    failing = FAILING if f is converted else ZEROS
+    np.testing.assert_array_equal(batch(failing, np.array([0, 3, 5])), [f(failing, 0)] * 3)
+    with pytest.raises((ValueError, np.linalg.LinAlgError)):
+        batch(failing, np.array([0, 6, 5]))
+
+
+@pytest.mark.parametrize("f", SHARED, ids=lambda f: f.__name__)
+def test_what_all_problems_share_under_conditions_of_their_own(f: Callable[..., Any]):
+    a, ks = np.array([[2.0, 0.5], [0.5, 3.0]]), np.array([0, 7, 5, 9])
+    np.testing.assert_allclose(pliant.vmap(f, in_axes=(None, 0))(a, ks), [f(a, int(k)) for k in ks])
+    grads = pliant.vmap(pliant.grad(f), in_axes=(None, 0))(a, ks)
+    np.testing.assert_allclose(grads, [pliant.grad(f)(a, k) for k in ks], atol=1e-12)
+
+
+def test_loops_of_a_branch_that_none_or_some_or_all_problems_take():
+    def f(x: Any, k: Any) -> Any:
+        steps = 0.0
+        if k > 5:
+            while steps < k:
+                steps += 1.0
+                x = np.sin(x)
+        return x.sum() + steps
+
+    batch = pliant.vmap(f)
+    for ks in ([0, 1, 2], [0, 8, 2], [9, 8, 7]):
+        expected = [f(x, k) for x, k in zip(ROWS, ks, strict=False)]
+        np.testing.assert_allclose(batch(ROWS[:3], np.array(ks)), expected, rtol=1e-12)

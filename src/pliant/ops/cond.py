@@ -19,9 +19,10 @@ from pliant.ops import in_jax
 from pliant.ops.bits import logical_not
 from pliant.ops.branch_part import Part, Unset, slots_of
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
-from pliant.ops.guarded import guarded
+from pliant.ops.guarded import fails_for_all, guarded
 from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_parts
+from pliant.ops.reduce import reduce_or
 from pliant.ops.region import reached, read_by
 from pliant.ops.select import Find, Select, is_zero, support
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute
@@ -128,7 +129,7 @@ class Cond(Holder):
             return Cond(*branches).apply(condition, *xs)
         if any(map(loops_over_parts, self.branches)):
             return ir.operators.one_by_one(self, n, batched, (condition, *xs))
-        then, otherwise = (vmap(guarded(cleared(fn), batched[1:]), n, batched) for fn in self.branches)
+        then, otherwise = (_for_those(fn, n, batched) for fn in self.branches)
         made = zip(then(condition, *xs), otherwise(logical_not(condition), *xs), strict=True)
         return tuple([select_by_problem(condition, x, y) for x, y in made])
 
@@ -195,6 +196,30 @@ def _widened(fn: Function, shape: tuple[int, ...]) -> Function:
     with scope():
         (y,) = fn.results
         return replace(fn, results=(y if y.shape == shape else broadcast(y, shape, ()),))
+
+
+def _for_those(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
+    """A branch for the problems for which a condition holds, which comes first; of others its results are any. What has
+    loops, or fails for all problems or none, is not run where it holds for none."""
+    made = vmap(guarded(cleared(fn), batched[1:]), n, batched)
+    if not (has_loops(fn) or fails_for_all(fn, batched[1:])):
+        return made
+    types = [p.type for p in made.params]
+    zeros = trace(lambda *_: [ir.operators.zeros(y.type) for y in made.results], *types)
+
+    def step(condition: Value, *xs: Value) -> Values:
+        return Cond(made, zeros).apply(reduce_or(condition), condition, *xs)
+
+    return trace(step, *types)
+
+
+def has_loops(fn: Function) -> bool:
+    """Whether there are loops, in branches too."""
+    for node in fn.nodes:
+        functions = functions_of(node.op).values()
+        if any(map(has_loops, functions)) if isinstance(node.op, Cond) else functions:
+            return True
+    return False
 
 
 def loops_over_parts(fn: Function) -> bool:
