@@ -327,7 +327,7 @@ class Compiled:
             names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
-            needs = Needs(frozenset(known), decides=True, guesses=self.known.guesses(form))
+            needs = self.known.needs(structure, form, leaves)
             program = self._traced(tree, leaves, structure, names, needs, layouts)
             with unless_it_raises(program.left):
                 if program.known or program.decided is not None:

@@ -16,6 +16,7 @@ from pliant.errors import RecompiledWarning
 from pliant.frontend.known import Known
 
 X = np.linspace(0.5, 2.0, 13)
+KIND = ""
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +95,18 @@ def test_each_form_has_a_first() -> None:
         for _ in range(2):
             np.testing.assert_allclose(f(x, n), swept(x, n), rtol=1e-12)
     assert [key[-1] for key in f.entries] == [9, 11, 13]
+
+
+def test_another_program_for_the_first_does_not_make_them_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any, n: Any) -> Any:
+        return np.sum(x[:n]) * (3.0 if KIND == "sum" else 1.0)
+
+    compiled = pliant.jit(f)
+    for kind in ("sum", "other"):
+        monkeypatch.setitem(globals(), "KIND", kind)
+        for n in (4, 4, 5, 6, 4):
+            np.testing.assert_allclose(compiled(X, n), f(X, n))
+    assert len(compiled.entries) == 2
 
 
 def test_numbers_that_bound_no_slice_are_not_known() -> None:

@@ -11,6 +11,7 @@ from pliant.core.origin import CodeOrigin, here
 from pliant.errors import RecompiledWarning
 from pliant.frontend.needs import may_be_known
 from pliant.frontend.program import Program
+from pliant.frontend.tracing import Needs
 
 MANY: Final = 16  # values of one argument before a warning
 
@@ -23,22 +24,28 @@ class Known:
 
     def __init__(self) -> None:
         self.leaves: dict[Any, tuple[int, ...]] = {}
-        self.guessed: dict[Any, dict[int, Any]] = {}  # of calls of one form: what slices of the first were bounded by
+        self.firsts: dict[Any, dict[int, Any]] = {}  # by forms of calls: the integers that slices of the first have
         self.places: dict[Any, str] = {}  # the user's line that asked first
         self.values: dict[tuple[Any, int | None], set[Any]] = {}  # None: of numbers that data decide
 
     def of(self, structure: Any, form: Any, leaves: Sequence[Any]) -> tuple[int, ...]:
         """The leaves of a call that are known: they have to be, or are what the first call of this form had."""
-        if not (self.leaves or self.guessed):
+        if not (self.leaves or self.firsts):
             return ()
-        needed = {i for i in self.leaves.get(structure, ()) if may_be_known(leaves[i])}
-        guessed = self.guessed.get(form, {})
-        same = guessed.keys() if all([leaves[i] == x for i, x in guessed.items()]) else ()
-        return tuple(sorted({*needed, *same}))
+        return tuple(sorted({*self._needed(structure, leaves), *self._as_first(form, leaves)}))
 
-    def guesses(self, form: Any) -> bool:
-        """Whether a program for these calls may be for the integers of the first alone: there is none yet."""
-        return self.may_guess and form not in self.guessed
+    def needs(self, structure: Any, form: Any, leaves: Sequence[Any]) -> Needs:
+        """The same for a trace, which may guess if it is the first of its form."""
+        needed, same = self._needed(structure, leaves), self._as_first(form, leaves)
+        guesses = self.may_guess and form not in self.firsts
+        return Needs(needed | same, decides=True, guesses=guesses, guessed=same - needed)
+
+    def _needed(self, structure: Any, leaves: Sequence[Any]) -> frozenset[int]:
+        return frozenset([i for i in self.leaves.get(structure, ()) if may_be_known(leaves[i])])
+
+    def _as_first(self, form: Any, leaves: Sequence[Any]) -> frozenset[int]:
+        first = self.firsts.get(form, {})
+        return frozenset(first) if all([leaves[i] == x for i, x in first.items()]) else frozenset()
 
     def learn(
         self, structure: Any, form: Any, program: Program, leaves: Sequence[Any], names: Sequence[str]
@@ -47,7 +54,7 @@ class Known:
         needed = {*program.known} - program.guessed
         self.leaves = {**self.leaves, structure: tuple(sorted({*self.leaves.get(structure, ()), *needed}))}
         if program.guessed:
-            self.guessed = {**self.guessed, form: {i: leaves[i] for i in program.guessed}}
+            self.firsts = {**self.firsts, form: {i: leaves[i] for i in program.guessed}}
         if program.asked is not None:
             self.places.setdefault(structure, program.asked.render("needed here"))
         for i in needed:
