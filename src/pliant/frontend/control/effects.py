@@ -20,7 +20,13 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
-from pliant.frontend.control.ornone import holder_of_attribute, holder_of_item, place_or_error, updated_operand
+from pliant.frontend.control.ornone import (
+    OrNone,
+    holder_of_attribute,
+    holder_of_item,
+    place_or_error,
+    updated_operand,
+)  # fmt: skip
 from pliant.frontend.control.perhaps import ASKING, all_overwritten, in_known_order, overwritten
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
@@ -289,6 +295,9 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like."""
     x = updated_operand(name, x, y)
+    made = _by_operand(name, x, y)
+    if made is not NotImplemented:
+        return made
     if is_of(x, CONTAINERS):
         changing(x, "update")
         in_known_order(y)
@@ -296,6 +305,21 @@ def augmented(name: str, x: Any, y: Any) -> Any:
         lists.extend(cast("Any", x), y)
         return cast("Any", x)
     return updated(name, x, y)
+
+
+def _by_operand(name: str, x: Any, y: Any) -> Any:
+    """What `x op= y` of a list is by the operator of y, which Python asks before it changes the list: an array, if y is
+    one of NumPy; NotImplemented if y has none, or x is no list."""
+    if type(x) is not list:
+        return NotImplemented
+    reflected = f"__r{name.removeprefix('i')}__"
+    method = special(y, reflected)
+    if method is not None:
+        return method(x)
+    kind = cast("Any", type(y))
+    if kind in (OrNone, Unbound) or (kind is TracedArray and y.is_weak) or not hasattr(kind, reflected):
+        return NotImplemented
+    return getattr(kind, reflected)(y, x)
 
 
 def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:
