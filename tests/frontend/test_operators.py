@@ -1,7 +1,9 @@
+# ruff: noqa: RUF005, SIM300 (the order of operands is what is tested)
 """Python's operators of traced numbers are those of Python's numbers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -43,3 +45,30 @@ def test_arrays_are_not_rounded_to_a_number(x: Any) -> None:
         with pytest.raises(DTypeError, match=r"type numpy.ndarray doesn't define __round__ method[\s\S]*np\.round"):
             pliant.jit(f)(x)
     assert pliant.jit(lambda x: round(x.sum() * 0.5))(x) == round(x.sum() * 0.5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, n: [1, 2] * n, lambda x, n: (n > 2) * (1, 2), lambda x, n: [1, 2] * np.int64(n),
+        lambda x, n: x.sum(keepdims=True) * [1, 2], lambda x, n: [1, 2] == n, lambda x, n: [1, 2] == x[0],
+        lambda x, n: x[0] < [1, 2], lambda x, n: [1, 2] + x[0], lambda x, n: ([1, 2] + n, 2)[1],
+        lambda x, n: n - [1, 2], lambda x, n: [1, 2] < n, lambda x, n: x.item(0) * (1, 2), lambda x, n: [0] * x.sum(),
+        lambda x, n: x[0] * (0,), lambda x, n: "ab" * x[0], lambda x, n: [1, 2] * (x[0] > 0), lambda x, n: n + None,
+    ],
+)  # fmt: skip
+def test_numbers_beside_sequences_are_as_in_python(f: Callable[[Any, Any], Any]) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    try:
+        expected = repr(f(x, 3))
+    except TypeError as error:
+        with pytest.raises(DTypeError, match=re.escape(str(error))):
+            pliant.jit(f)(x, 3)
+    else:
+        assert repr(pliant.jit(f)(x, 3)) == expected
+
+
+@pytest.mark.parametrize("f", [lambda x: x + None, lambda x: [None] < x.item(0), lambda x: x[0] - {}])
+def test_operands_are_named_by_what_they_stand_for(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"'(numpy.ndarray|numpy.float64|float)'"):
+        pliant.jit(f)(np.array([1.0, 2.0, 3.0]))

@@ -145,7 +145,10 @@ class TracedArray(Shown):
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
-            raise DTypeError("iteration over a 0-d array").at(("here", here()))
+            text = (
+                f"{weak_kind(self).__name__!r} object is not iterable" if self.is_weak else "iteration over a 0-d array"
+            )
+            raise DTypeError(text).at(("here", here()))
         return (self[i] for i in range(self.shape[0]))
 
     def pliant_text(self, conversion: str, spec: str) -> str:
@@ -246,7 +249,7 @@ class TracedArray(Shown):
         place = here()
         if isinstance(place, CodeOrigin) and not place.text:
             hint += "; so must the bounds of range in a function whose source is not at hand, as here"
-        return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
+        return self._known(lambda a: operator.index(a.item() if self.is_weak else a.reshape(())[()]), "an int", hint)
 
     def item(self, *args: int) -> Any:
         """The element as a Python number: a traced one, if it is not known while tracing."""

@@ -92,12 +92,18 @@ def inplace(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
 
 
 def times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
-    """`x * y`; an integer says how often to repeat a list or tuple, as NumPy's integers do."""
+    """`x * y`; an integer says how often to repeat a list, tuple or text, and no other number does."""
     plain = (reflected if is_reflected else binary)(np.multiply)
 
     def multiply(self: TracedArray, other: Any) -> Any:
-        is_count = isinstance(other, list | tuple) and (self.is_scalar or self.is_weak) and self.type.kind in "iu"
-        return cast("Any", other) * self.__index__() if is_count else plain(self, other)
+        if not isinstance(other, list | tuple | str | bytes) or not (self.is_scalar or self.is_weak):
+            return plain(self, other)
+        if self.type.kind not in ("iub" if self.is_weak else "iu"):
+            name = _name_of(self) or f"numpy.{self.dtype.type.__name__}"
+            raise DTypeError(f"can't multiply sequence by non-int of type {name!r}").at(("here", here()))
+        return (
+            NotImplemented if self.is_weak else cast("Any", other) * self.__index__()
+        )  # Python repeats a list in place
 
     return multiply
 

@@ -237,6 +237,8 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
         if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
             return _unlike(ufunc, args)
+        if any([isinstance(a, list | tuple) for a in args]) and any([is_traced(a) and a.is_weak for a in args]):
+            return NotImplemented
         # what is a number or None is a number here
         args = tuple([a if type(a) is TracedArray or not hasattr(a, "__traced__") else a.__traced__() for a in args])
         if all(_is_python(a) for a in args):

@@ -16,12 +16,14 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.core.origin import here
 from pliant.core.types import Type
+from pliant.errors import DTypeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions.caught import divisor
 from pliant.frontend.guards import note_class
-from pliant.frontend.kinds import is_of
+from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
 from pliant.frontend.whose import is_plain, is_users
@@ -130,7 +132,20 @@ def binary(name: str, x: Any, y: Any) -> Any:
         made = _by_methods(name, x, y)
         if made is not NotImplemented:
             return made
-    return operator_of(name)(x, y)
+    return _named(operator_of(name), x, y)
+
+
+def _named(apply: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """What an operator makes, or Python's error about operands that it does not take, by what they stand for."""
+    try:
+        return apply(x, y)
+    except TypeError as error:
+        traced = next((z for z in (x, y) if type(z) is TracedArray), None)
+        if traced is None or isinstance(error, PliantError) or TracedArray.__name__ not in str(error):
+            raise
+        kind = stood_for(traced)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise DTypeError(str(error).replace(TracedArray.__name__, name)).at(("here", here())) from None
 
 
 def operator_of(name: str) -> Callable[[Any, Any], Any]:
@@ -149,7 +164,7 @@ def updated(name: str, x: Any, y: Any) -> Any:
     if name.removeprefix("i") in _DIVIDING:
         divisor(x, y)
     if not is_plain(cast("Any", type(x))) and not is_plain(cast("Any", type(y))):
-        return getattr(operator, name)(x, y)
+        return _named(getattr(operator, name), x, y)
     method = special(x, f"__{name}__")
     made = NotImplemented if method is None else method(y)
     return binary(name.removeprefix("i"), x, y) if made is NotImplemented else made
