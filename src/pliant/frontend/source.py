@@ -349,7 +349,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([target], made), node)
 
     def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> ast.stmt:
-        """`f(x)[g(x)] += y`, where what is called to find the place is called once."""
+        """`f(x)[y.z] += y`, where what is called or read to find the place is called or read once."""
         self.generic_visit(node)
         holder, key = runtime("holder"), runtime("key")
         read: ast.expr
@@ -366,7 +366,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Name):
             return self.augmented(node)
-        if not is_pure(node.target):
+        parts = [node.target.value, *([node.target.slice] if isinstance(node.target, ast.Subscript) else [])]
+        if not all(map(is_pure, parts)):
             return self.updated(node, node.target)
         before: Any = ast.parse(ast.unparse(node.target), mode="eval").body  # a copy, to be loaded
         for part in ast.walk(before):

@@ -179,3 +179,60 @@ def test_its_derivative_is_that_of_a_sum(f: Callable[..., Any]) -> None:
     wanted = (np.asarray(f(X + step * way, 3)) - np.asarray(f(X - step * way, 3))) / (2 * step)
     np.testing.assert_allclose(pliant.jvp(lambda x: f(x, 3), (X,), (way,))[1], wanted, rtol=1e-7)
     np.testing.assert_array_equal(pliant.vmap(lambda x: f(x, 3))(np.stack([X, -X])), [f(X, 3), f(-X, 3)])
+
+
+class Counting:
+    """An object that says how often its parts were read."""
+
+    def __init__(self) -> None:
+        self.read: list[Any] = []
+        self.held = [np.ones(3), np.zeros(3)]
+
+    @property
+    def first(self) -> Any:
+        self.read.append("first")
+        return self.held[0]
+
+    def __getitem__(self, key: int) -> Any:
+        self.read.append(key)
+        return self.held[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "other":
+            raise AttributeError(name)
+        self.read.append(name)
+        return self.held[1]
+
+
+def through_a_property(x: Any, n: int) -> Any:
+    o = Counting()
+    o.first[0] *= 3
+    o.first[1:] += x[1:]
+    return o.read, o.held
+
+
+def through_items_and_attributes(x: Any, n: int) -> Any:
+    o = Counting()
+    o[1][0] += x[0]
+    o.other[o[0].size - 1] -= x[1]
+    return o.read, o.held
+
+
+def as_a_key(x: Any, n: int) -> Any:
+    o, y = Counting(), x.copy()
+    y[o.first > 0] += 1
+    return o.read, y
+
+
+def in_a_loop(x: Any, n: int) -> Any:
+    o = Counting()
+    for i in range(6):
+        o.first[i % 3] += x[i % 3]
+    return o.read, o.held
+
+
+@pytest.mark.parametrize(
+    "f", [through_a_property, through_items_and_attributes, as_a_key, in_a_loop], ids=lambda f: f.__name__
+)
+def test_where_it_is_put_is_looked_up_once(f: Callable[..., Any]) -> None:
+    assert outcome(pliant.jit(f), X) == outcome(f, X)

@@ -43,10 +43,10 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def is_pure(node: ast.expr) -> bool:
-    """Whether an expression may be evaluated twice."""
+    """Whether an expression may be evaluated twice: nothing of the user's is called to read an attribute or item."""
     allowed = (
-        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp,
-        ast.operator, ast.unaryop, ast.expr_context,
+        ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop,
+        ast.expr_context,
     )  # fmt: skip
     return all(isinstance(n, allowed) for n in ast.walk(node))
 
