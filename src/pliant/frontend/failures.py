@@ -18,7 +18,8 @@ from pliant.core.types import Type
 from pliant.errors import IndexRangeError, PliantError, TracedValueError, UnboundError, UnsupportedError, errors_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.text import without_unknown
+from pliant.frontend.signature import flatten
+from pliant.frontend.text import Shown, is_unknown, without_unknown
 from pliant.frontend.tracing import Storage, Trace, current, is_tracing
 from pliant.ops.bits import logical_and, logical_not
 from pliant.ops.compare import equal, greater
@@ -168,12 +169,20 @@ def fail_if(condition: Value, error: BaseException) -> None:
     note(select(condition, const(len(failures), "i64"), const(0, "i64")))
 
 
-def is_last_of_some(error: Exception) -> bool:
-    """Whether what the function raises for sure comes after what it may have raised before; noted, then."""
-    if failed_in(current()) is None or not (is_marked(error) or isinstance(error, LookupError)):
+def is_of_run_time(error: Exception) -> bool:
+    """Whether what the function raises for sure comes after what it may have raised before, or holds numbers or texts
+    that only a call knows; noted, then."""
+    is_last = failed_in(current()) is not None and isinstance(error, LookupError)
+    if not is_last and not (is_marked(error) and (failed_in(current()) is not None or _holds_unknown(error))):
         return False
     fail_if(const(True, "bool"), error)
     return True
+
+
+def _holds_unknown(error: Exception) -> bool:
+    """Whether an exception holds what stands for numbers that are known only at run time."""
+    held: list[Any] = flatten((error.args, vars(error)))[0]
+    return any([isinstance(x, Shown) or is_unknown(x) for x in held])
 
 
 def failures_noted() -> int:
@@ -285,6 +294,6 @@ def is_going_on() -> Any:
 def exception(error: BaseException, place: Any) -> BaseException:
     """The exception of a call; numbers in its text that only a run in Python knows are left out."""
     made = copy.copy(error)
-    made.args = tuple(map(without_unknown, error.args))
+    made.args = tuple(["…" if isinstance(x, Shown) else without_unknown(x) for x in error.args])
     made.add_note(f"raised in {getattr(error, MARK, place.short)}")
     return made.with_traceback(None)

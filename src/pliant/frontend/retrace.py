@@ -20,7 +20,7 @@ from pliant.frontend.control.report import reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.decided import Deciding, asking, decided_by
 from pliant.frontend.entering import arrays_of, entered_groups, entered_leaves
-from pliant.frontend.failures import failed_in, is_last_of_some, is_marked
+from pliant.frontend.failures import failed_in, is_marked, is_of_run_time
 from pliant.frontend.growing import Before, Ends, check_unseen
 from pliant.frontend.guards import guards_of
 from pliant.frontend.instrumented import callee
@@ -168,7 +168,7 @@ def _trace_once(
             try:
                 made = with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs))))
             except Exception as error:
-                if not is_last_of_some(error):
+                if not is_of_run_time(error):
                     raise
                 made = None
             with_plain_members(whole)
