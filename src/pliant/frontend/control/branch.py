@@ -322,7 +322,7 @@ def _is_in(x: Any, container: Any) -> Any:
         return x in cast("Any", container)
     found: Any = False
     for y in elements:
-        found = either(found, lambda y=y: _same(x, y))
+        found = either(found, lambda y=y: _are_alike(x, y))
     return found
 
 
@@ -358,7 +358,7 @@ def _same(x: Any, y: Any) -> Any:
     if front is None:
         found: Any = len(one) == len(two)
         for a, b in zip(one, two, strict=False):
-            found = both(found, lambda a=a, b=b: _same(a, b))
+            found = both(found, lambda a=a, b=b: _are_alike(a, b))
         return _as_bool(found)
     if not one or not two:
         return negated(lists.asked(one or two))
@@ -366,6 +366,14 @@ def _same(x: Any, y: Any) -> Any:
     if made is None:
         raise front.refused("a comparison")
     return made
+
+
+def _are_alike(x: Any, y: Any) -> Any:
+    """Whether elements of two lists or tuples are equal: one object is, and what others say is asked for its truth."""
+    if x is y:
+        return True
+    made = lists.asked(_same(x, y))
+    return made if is_open(made) else bool(made)
 
 
 def _differs(x: Any, y: Any) -> Any:
@@ -394,7 +402,7 @@ def in_order(name: str, x: Any, y: Any) -> Any:
         if n == min(len(one), len(two)):
             return binary(name, len(one), len(two))
         a, b = one[n], two[n]
-        return choose(a is b or _same(a, b), lambda: following(n + 1), lambda: in_order(name, a, b))
+        return choose(_are_alike(a, b), lambda: following(n + 1), lambda: in_order(name, a, b))
 
     return following(0)
 
