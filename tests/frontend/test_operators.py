@@ -72,3 +72,38 @@ def test_numbers_beside_sequences_are_as_in_python(f: Callable[[Any, Any], Any])
 def test_operands_are_named_by_what_they_stand_for(f: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match=r"'(numpy.ndarray|numpy.float64|float)'"):
         pliant.jit(f)(np.array([1.0, 2.0, 3.0]))
+
+
+class OfUfuncs:
+    """An object that says what ufuncs make of it."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any) -> Any:
+        x, y = [2.0 if a is self else a for a in args]
+        return [ufunc.__name__, ufunc(x, y)]
+
+    def __rmul__(self, x: Any) -> Any:
+        return ["not asked"]
+
+
+class OfNoUfuncs:
+    """An object that ufuncs take none of."""
+
+    __array_ufunc__ = None
+
+    def __rmul__(self, x: Any) -> Any:
+        return ["asked", x + 1]
+
+
+OBJECTS = OfUfuncs(), OfNoUfuncs()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * OBJECTS[0], lambda x: x[0] - OBJECTS[0], lambda x: OBJECTS[0] - x, lambda x: x * OBJECTS[1],
+        lambda x: np.subtract(OBJECTS[0], x),
+    ],
+)  # fmt: skip
+def test_objects_that_answer_for_ufuncs_are_asked(f: Callable[[Any], Any]) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    assert repr(pliant.jit(f)(x)) == repr(f(x))

@@ -20,6 +20,7 @@ from pliant.frontend.reading import read, write
 from pliant.frontend.text import Number, Shown, as_text, noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, thread, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
+from pliant.frontend.whose import is_plain
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
 _SCIPY: Final = (
@@ -379,7 +380,13 @@ class TracedArray(Shown):
 def is_above(kind: type) -> bool:
     """Whether a kind of operand answers for traced arrays too, by NumPy's priorities."""
     priority: Any = getattr(kind, "__array_priority__", 0.0)
-    return isinstance(priority, int | float) and priority > TracedArray.__array_priority__
+    return answers(kind) or (isinstance(priority, int | float) and priority > TracedArray.__array_priority__)
+
+
+@cache
+def answers(kind: type) -> bool:
+    """Whether a class of the user's says what ufuncs make of it, or that they take none of it."""
+    return is_plain(kind) and hasattr(kind, "__array_ufunc__")
 
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:

@@ -12,7 +12,7 @@ from pliant.core.ir import Op, Value
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError, UnsupportedError
-from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above, weak_kind
+from pliant.frontend.array import TracedArray, answers, fresh, fresh_concrete, is_above, weak_kind
 from pliant.frontend.comparisons import COMPARISONS, beside_integers, compared, is_beyond
 from pliant.frontend.convert import (
     as_traced,
@@ -234,6 +234,9 @@ LOGICAL = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor))  # what Pyt
 
 def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
     """A Python operator: as the ufunc, but Python numbers among themselves stay Python's."""
+    others: list[Any] = [a for a in args if answers(cast("Any", type(a)))]
+    if others:
+        return NotImplemented if any([a.__array_ufunc__ is None for a in others]) else ufunc(*args)
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
         if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
             return _unlike(ufunc, args)
