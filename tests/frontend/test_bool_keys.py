@@ -43,3 +43,19 @@ def test_a_key_with_bools_is_numpys(key: Any, f: Any) -> None:
             pliant.jit(lambda x: f(x, key))(x.copy())
     else:
         assert_array_equal(pliant.jit(lambda x: f(x, key))(x.copy()), wanted, strict=True)
+
+
+def test_a_bool_of_python_bounds_a_slice_as_the_integer_that_it_is() -> None:
+    x = np.arange(4.0)
+    f = pliant.jit(lambda x, flag: x[flag:] * 2)
+    for flag in (True, False):
+        np.testing.assert_array_equal(f(x, flag), x[flag:] * 2)
+
+
+def test_none_and_text_are_stored_as_numpy_makes_numbers_of_them() -> None:
+    def f(x: Any) -> Any:
+        x[0] = None
+        x[1:] = "3.5"
+        return x
+
+    np.testing.assert_array_equal(pliant.jit(f)(np.arange(3.0)), f(np.arange(3.0)))

@@ -68,7 +68,9 @@ def getitem(x: TracedArray, key: Any) -> Any:
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:
-    """`x[key] = y`, with NumPy's unsafe cast to x's dtype."""
+    """`x[key] = y`, with NumPy's unsafe cast to x's dtype; None and text are what NumPy makes of them."""
+    if y is None or type(y) is str:
+        y = fresh_concrete(np.array(y).astype(x.dtype))
     known = static_key(key)
     if known is not None:
         window, rows = static_window(known, x.type), all_listed(y)

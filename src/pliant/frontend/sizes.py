@@ -194,7 +194,7 @@ def size_of(x: Any, name: str = "") -> Size:
     if isinstance(x, Size):
         return x
     traced = as_traced(x, "an integer")
-    if traced.type.kind not in "iu" or traced.shape:
+    if traced.type.kind not in ("iub" if traced.is_weak else "iu") or traced.shape:
         said = f"{name}: an extent must be an integer" if name else "slice indices must be integers or None"
         hint = "int(n) makes an integer of a number" if not traced.shape else ""
         raise DTypeError(f"{said}, got {traced.type}", hint=hint).at(("here", here()))
