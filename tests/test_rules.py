@@ -297,3 +297,79 @@ def test_rules_are_shown_by_name_and_place() -> None:
 def test_as_many_shapes_as_parameters(shapes: str) -> None:
     with pytest.raises(ArgumentError, match=r"names \d shapes, of 2 parameters"):
         pliant.rule(lambda x, y: (x @ y, y @ x), shapes=shapes)
+
+
+@pliant.rule(shapes="(n,n)")
+def times_eye(A: Any) -> Any:
+    """A·I = A."""
+    return A @ np.eye(A.shape[0]), A
+
+
+@pliant.rule(shapes="(n)")
+def running_totals(x: Any) -> Any:
+    """The sum of the running sums weighs each element by how many sums it is in."""
+    return np.sum(np.cumsum(x)), np.sum(x * np.arange(x.shape[0], 0, -1))
+
+
+@pliant.rule(shapes="(3)")
+def weighted(x: Any) -> Any:
+    """A product with few numbers."""
+    return x @ np.array([1.0, 5.0, 2.0]), x[0] + 5 * x[1] + 2 * x[2]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+@pytest.mark.parametrize(
+    ("f", "rule", "fires"),
+    [
+        (lambda A: np.sum(A @ np.eye(A.shape[0]), 0), times_eye, True),
+        (lambda A: np.sum(A @ np.eye(A.shape[0], dtype="f4"), 0), times_eye, False),
+        (lambda A: np.sum(A @ np.eye(A.shape[0], k=1), 0), times_eye, False),
+        (lambda A: np.sum(A @ np.diag(2.0 + np.arange(A.shape[0])), 0), times_eye, False),
+        (lambda A: np.sum(np.cumsum(A[0])), running_totals, True),
+    ],
+)
+def test_constant_arrays_are_parts_of_rules(f: Any, rule: Any, fires: bool, n: int) -> None:
+    A = RNG.normal(size=(n, n))
+    g = pliant.optimize(f, (*pliant.RULES, rule))
+    assert_allclose(g(A), f(A), rtol=1e-10, atol=1e-12)
+    assert_allclose(pliant.grad(lambda A: np.sum(g(A) * 2.0))(A), pliant.grad(lambda A: np.sum(f(A) * 2.0))(A))
+    if n > 1:  # an array of one element is a number
+        assert (rule.name in fired(f, A, rules=(rule,))) is fires
+
+
+def test_numbers_of_constant_arrays_count() -> None:
+    x, rules = RNG.normal(size=3), (weighted,)
+    assert "weighted" in fired(lambda x: x @ np.array([1.0, 5.0, 2.0]) + 1, x, rules=rules)
+    assert "weighted" not in fired(lambda x: x @ np.array([1.0, 5.0, 2.5]) + 1, x, rules=rules)
+    outside = np.array([1.0, 5.0, 2.0])
+    f = pliant.optimize(lambda x: x @ outside, (*pliant.RULES, weighted))
+    assert_allclose(f(x), x @ outside)
+    outside[1] = 7.0
+    assert_allclose(f(x), x @ outside)
+
+
+def test_rules_with_constant_arrays_are_checked_as_others() -> None:
+    check_rule(times_eye, Type("f64", (6, 6)), rules=(times_eye,))
+    check_rule(running_totals, Type("f64", (6,)), rules=(running_totals,))
+    check_rule(weighted, Type("f64", (3,)), rules=(weighted,))
+
+
+def test_constant_arrays_meet_in_long_programs() -> None:
+    def f(A: Any) -> Any:
+        y = A
+        for n in range(700):
+            y = np.sin(y) * (n + 1.5)
+        return np.sum(y @ np.eye(A.shape[0]))
+
+    A = RNG.normal(size=(3, 3))
+    assert "times_eye" in str(pliant.explain(pliant.optimize(f, (times_eye,)), A).rules)
+
+
+def test_arrays_from_outside_are_no_part_of_a_rule() -> None:
+    outside = np.ones(3)
+    many = pliant.rule(lambda x: (np.sum(x) + np.sum(x[0] * np.cos(np.arange(90))), x[0]), shapes="(n)")
+    rule = pliant.rule(lambda x: (x * outside, x), shapes="(n)")
+    with pytest.raises(RewriteError, match="reads an array from outside, which may change"):
+        pliant.optimize(np.sin, (rule,))(np.ones(3))
+    with pytest.raises(RewriteError, match="has a constant array of many numbers without order"):
+        pliant.optimize(np.sin, (many,))(np.ones(3))

@@ -11,6 +11,7 @@ from pliant.backends import backend_named
 from pliant.cached import kept
 from pliant.callables import function_of
 from pliant.compiled import DEFAULT_BACKEND, Compiled
+from pliant.core.build import told
 from pliant.core.data import frozen
 from pliant.core.ir import Function
 from pliant.core.origin import here
@@ -18,6 +19,7 @@ from pliant.errors import ArgumentError, ContradictionError, DomainError
 from pliant.frontend.closed import close
 from pliant.frontend.failures import note
 from pliant.frontend.tracing import current
+from pliant.literals import written
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
 
@@ -44,8 +46,9 @@ class Improvement:
         from pliant.pipeline import BEFORE_SEARCH, fold, optimise, run_passes
         from pliant.rewrite.search import Search
 
-        start = run_passes(BEFORE_SEARCH, fn, log)
-        search = Search(self.rules, price, fold, log, terms=self.terms)
+        start = told(run_passes(BEFORE_SEARCH, fn, log), fn.params)
+        more: Any = {"written": written} if any([r.pattern is not None for r in self.rules]) else {}
+        search = Search(self.rules, price, fold, log, terms=self.terms, **more)
         try:
             programs = search.programs(start, bounds=self.memory is not None)
         except ContradictionError:
@@ -120,7 +123,7 @@ def optimize(
             for number in closed.failing(*operands):
                 note(number)
         log = Log()
-        made = improvement(closed.fn, log)(*operands)
+        made = improvement(told(closed.fn, operands), log)(*operands)
         current().outermost.found.append(log)
         closed.drawn_by(given)
         return closed.rebuild(made)

@@ -11,9 +11,11 @@ import numpy as np
 
 from pliant.callables import function_of
 from pliant.compiled import Compiled
+from pliant.core.build import known_of
 from pliant.core.data import frozen
-from pliant.core.ir import Const, Function, Param, Pattern, Value, Values
+from pliant.core.ir import Const, Function, Param, Pattern, Value, Values, substitute
 from pliant.core.origin import CodeOrigin
+from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, PliantError, RewriteError
 from pliant.frontend.array import TracedArray, fresh
@@ -23,6 +25,7 @@ from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.number import is_number
 from pliant.frontend.tracing import current, thread
+from pliant.literals import written
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast
 from pliant.rewrite.rule import Level, Rule
@@ -149,12 +152,26 @@ class _Equation:
         before = thread.trace
         thread.update(None, thread.is_jit_disabled)  # a program of its own, whatever else is being traced
         try:
-            fn = Compiled(self.both).program(*map(_like, types)).fn
+            fn = self.closed(Compiled(self.both).program(*map(_like, types)).fn)
         finally:
             thread.update(before, thread.is_jit_disabled)
         if len(fn.results) != 2:
             raise self.wrong("writes to an array or raises an exception; it is an equation")
         return fn
+
+    def closed(self, fn: Function) -> Function:
+        """A program whose only parameters are the rule's; constant arrays are expressions."""
+        own, more = fn.params[: len(self.names)], fn.params[len(self.names) :]
+        if not more:
+            return fn
+        if any([known_of(p) is None for p in more]):
+            raise self.wrong("reads an array from outside, which may change", "make it in the rule")
+        with scope():
+            made = {p: written(known_of(p)) for p in more}
+            if None in made.values():
+                raise self.wrong("has a constant array of many numbers without order")
+            new = {p: v for p, v in made.items() if v is not None}
+            return Function(fn.name, own, substitute(fn.results, {**new, **{p: p for p in own}}))
 
     def both(self, *xs: Any) -> Any:
         """Both sides, as arrays of one dtype."""

@@ -35,6 +35,19 @@ def hint_of(value: Value) -> str:
     return value.op.hint.partition(".")[0] if isinstance(value.op, Param) else ""
 
 
+def known_of(value: Value) -> Any:
+    """The array that a parameter is always bound to; None if there is none, and for anything else."""
+    return value.op.known if isinstance(value.op, Param) else None
+
+
+def told(fn: Function, operands: Iterable[Value]) -> Function:
+    """`fn` for these operands, which tell what arrays its parameters are bound to."""
+    known = [known_of(v) for v in operands]
+    with scope():
+        params = tuple([param(p.type, hint_of(p), array) for p, array in zip(fn.params, known, strict=True)])
+        return Function(fn.name, params, fn(*params)) if any([array is not None for array in known]) else fn
+
+
 def number_of(value: Value) -> int | None:
     """The integer that a literal is; None for anything else."""
     return int(value.op.value.real) if isinstance(value.op, Const) else None

@@ -11,7 +11,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast, final
@@ -240,6 +240,7 @@ class Param(Op):
     type: Type
     hint: str
     uid: int
+    known: Any = field(default=None, compare=False, repr=False)  # the array that it is bound to whenever it is read
 
     def infer(self, *xs: Type) -> Type:
         return self.type
@@ -279,9 +280,9 @@ _uids = count()
 _CASTS = {"f": float, "c": complex, "b": bool}
 
 
-def param(type: Type, hint: str = "") -> Value:
-    """A fresh parameter."""
-    return Param(type, hint, next(_uids)).apply()[0]
+def param(type: Type, hint: str = "", known: Any = None) -> Value:
+    """A fresh parameter; known: the array that it will always be bound to."""
+    return Param(type, hint, next(_uids), known).apply()[0]
 
 
 def const(value: Number, dtype: str) -> Value:

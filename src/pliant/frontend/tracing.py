@@ -291,14 +291,15 @@ class Trace:
         top.met[id(array)] = array
         return top.shared.get(id(array)) or (self.capture(array), ())
 
-    def capture(self, array: Any) -> Storage:
-        """The storage of a NumPy array that the function reads but was not given."""
+    def capture(self, array: Any, *, is_known: bool = False) -> Storage:
+        """The storage of a NumPy array that the function reads but was not given. is_known: if it never changes."""
         top = self.outermost
         found = top.captured.get(id(array))
         if found is None:
             with scope(top.scope):
                 memory = memory_of(array) if top.lies else None
-                value = param(memory.type if memory else type_of(array), f"captured{len(top.captured)}")
+                name, known = f"captured{len(top.captured)}", array if is_known else None
+                value = param(memory.type if memory else type_of(array), name, known)
                 content = memory.shown(value) if memory else value
             found = Storage(
                 top,
@@ -323,7 +324,7 @@ class Trace:
         top = self.outermost
         if id(array) not in top.constants:
             frozen = array.copy()
-            top.constants[id(array)] = (array, self.capture(frozen).value)
+            top.constants[id(array)] = (array, self.capture(frozen, is_known=True).value)
             top.needs.made.add(top.constants[id(array)][1])
         return top.constants[id(array)][1]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
-from pliant.core.build import abstract
+from pliant.core.build import abstract, known_of, told
 from pliant.core.data import mutable
 from pliant.core.ir import Const, Function, Node, Param, Value
 from pliant.core.scope import scope
@@ -46,9 +46,12 @@ class Search:
     """A search with these rules; functions that primitives hold are looked at once."""
 
     def __init__(
-        self, rules: Sequence[Rule], price: Price, fold: Fold | None, log: Log, *, terms: int | None = None
-    ) -> None:
-        """terms: that one e-graph may have; by default some for each node of the program."""
+        self, rules: Sequence[Rule], price: Price, fold: Fold | None, log: Log, *, terms: int | None = None,
+        written: Callable[[Any], Value | None] = lambda array: None,
+    ) -> None:  # fmt: skip
+        """terms: that one e-graph may have; by default some for each node of the program. written: an array that a
+        parameter is always bound to, as an expression, if it is to be looked at as one."""
+        self.written = written
         self.rules, self.price, self.fold, self.log, self.terms = tuple(rules), price, fold, log, terms
         self.inner: dict[Function, Function] = {}
         self.report = Report()
@@ -66,6 +69,7 @@ class Search:
         with scope():
             graph = EGraph(fn.params, self.fold)
             roots = [graph.class_of(r) for r in fn.results]
+            self.tell(graph, fn.params)
             limit = self.terms or min(LEAST + PER_NODE * count, MOST)
             self.report.complete += saturate(graph, self.rules, self.price, limit, self.log)
             self.report.graphs += 1
@@ -73,6 +77,15 @@ class Search:
             self.report.classes += len({graph.find(c) for c in range(len(graph.above))})
             found = self.extracted(graph, roots, fn, bounds=bounds)
         return found or [fn]
+
+    def tell(self, graph: EGraph, params: Sequence[Value]) -> None:
+        """Have parameters that are known be equal to what they are bound to."""
+        graph.is_begun = True
+        for p in params:
+            made = None if known_of(p) is None else self.written(known_of(p))
+            if made is not None:
+                graph.union(graph.class_of(p), graph.class_of(made))
+        graph.rebuild()
 
     def of_parts(self, fn: Function, *, bounds: bool) -> list[Function]:
         """The same of a long program, one part after the other."""
@@ -147,6 +160,6 @@ def in_parts(fn: Function, size: int, change: Callable[[Function], Function]) ->
             read = [a for node in nodes for a in node.args if type(a.op) is not Const]
             given = tuple(dict.fromkeys([a for a in read if a not in made]))
             results = tuple([v for v in made if last.get(v, -1) >= start + len(nodes)])
-            part = change(abstract(results, given))
+            part = change(told(abstract(results, given), given))
             env.update(zip(results, part(*[env[a] for a in given]), strict=True))
         return Function(fn.name, fn.params, tuple([env.get(r, r) for r in fn.results]))
