@@ -373,3 +373,69 @@ def test_arrays_from_outside_are_no_part_of_a_rule() -> None:
         pliant.optimize(np.sin, (rule,))(np.ones(3))
     with pytest.raises(RewriteError, match="has a constant array of many numbers without order"):
         pliant.optimize(np.sin, (many,))(np.ones(3))
+
+
+@pliant.rule(shapes="(n)")
+def weights(x: Any) -> Any:
+    """The sum of the running sums, the other way round."""
+    return np.sum(x * np.arange(x.shape[0], 0, -1)), np.sum(np.cumsum(x))
+
+
+@pliant.rule(shapes="(n)")
+def centred(x: Any) -> Any:
+    """The deviations from the mean sum to 0."""
+    return np.sum(x - np.mean(x)), 0.0
+
+
+@pliant.rule(shapes="(m,n)")
+def mean_of_means(x: Any) -> Any:
+    """Means of equally many are summed."""
+    return np.mean(np.mean(x, 0)) * x.shape[1], np.sum(x) / x.shape[0]
+
+
+@pliant.rule(shapes="(n)")
+def steiner(x: Any) -> Any:
+    """The mean square about the mean."""
+    return np.var(x), np.mean(x * x) - np.mean(x) ** 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 40])
+@pytest.mark.parametrize(
+    ("f", "rule", "fires"),
+    [
+        (lambda x: np.sum(x[0] * np.arange(x.shape[1], 0, -1)), weights, True),
+        (lambda x: np.sum(x[0] * np.arange(x.shape[1] + 1, 1, -1)), weights, False),
+        (lambda x: np.sum(x[0] - np.mean(x[0])), centred, True),
+        (lambda x: np.sum(x[0] - np.sum(x[0]) / (x.shape[1] + 1)), centred, False),
+        (lambda x: np.mean(np.mean(x, 0)) * x.shape[1], mean_of_means, True),
+        (lambda x: np.mean(np.mean(x, 0)) * (x.shape[1] + 2), mean_of_means, False),
+        (lambda x: np.var(x[0]), steiner, True),
+        (lambda x: np.var(x[0], ddof=-1), steiner, False),
+    ],
+)
+def test_numbers_that_are_extents_are_those_at_hand(f: Any, rule: Any, fires: bool, n: int) -> None:
+    x = RNG.normal(size=(4, n))
+    g = pliant.optimize(f, (*pliant.RULES, rule))
+    assert_allclose(g(x), f(x), rtol=1e-10, atol=1e-12)
+    if n > 1:
+        assert (rule.name in fired(f, x, rules=(rule,))) is fires
+
+
+def test_rules_with_extents_are_checked_as_others() -> None:
+    check_rule(weights, Type("f64", (6,)), rules=(weights,))
+    check_rule(mean_of_means, Type("f64", (6, 4)), rules=(mean_of_means,))
+    check_rule(steiner, Type("f64", (6,)), rules=(steiner,))
+
+
+def test_loops_over_an_axis_are_refused() -> None:
+    def total(x: Any) -> Any:
+        s = 2 * x[0]
+        for i in range(1, x.shape[0]):
+            s = s + 2 * x[i]
+        return s, 2 * np.sum(x)
+
+    with pytest.raises(RewriteError, match="has a left side of other operations for other extents") as error:
+        pliant.optimize(np.sin, (pliant.rule(total, shapes="(n)"),))(np.ones(3))
+    assert "loops over an axis are written out" in str(error.value)
+    three = pliant.rule(total, shapes="(3)")
+    assert "total" in fired(lambda x: 2 * x[0] + 2 * x[1] + 2 * x[2] + np.sin(x[0]), np.ones(3), rules=(three,))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -28,10 +28,13 @@ from pliant.frontend.tracing import current, thread
 from pliant.literals import written
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast
+from pliant.rewrite.match import same_number
 from pliant.rewrite.rule import Level, Rule
 
 EXTENTS: Final = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 """Of axes while a rule is looked at: none is 1, no two are equal."""
+OTHERS: Final = (5, 11, 19, 31, 37, 41, 43, 47, 53, 59)
+"""Of the same axes in a second look, which tells the numbers that depend on extents; also odd, and in this order."""
 SAMPLES: Final = ("f64", "i64", "bool", "c128")
 """Dtypes that a rule is looked at with: the first that its functions are defined for."""
 LEVELS: Final = ("exact", "stable", "algebraic")
@@ -141,7 +144,7 @@ class _Equation:
 
     def asked(self, where: Callable[..., Any], bound: dict[str, Value]) -> bool:
         """What the user's condition says."""
-        given = {name: Shaped(v.shape, np.dtype(DTYPES[v.dtype])) for name, v in bound.items()}
+        given = {name: Shaped(bound[name].shape, np.dtype(DTYPES[bound[name].dtype])) for name in self.names}
         try:
             return bool(where(**given))
         except Exception as error:
@@ -202,16 +205,20 @@ class _Equation:
             return None
         return left, right
 
-    def sample(self) -> Function:
-        """Both sides, for arrays like those that the rule is about."""
-        extents = dict(zip(dict.fromkeys([n for core in self.axes or () for n in core]), EXTENTS, strict=False))
-        shapes = [
-            tuple([int(n) if n.isdigit() else extents[n] for n in core]) for core in self.axes or [[]] * len(self.names)
-        ]
+    def shapes(self, extents: Sequence[int]) -> list[tuple[int, ...]]:
+        """Shapes of parameters whose axes have such extents, in the order in which they are named."""
+        letters = dict.fromkeys([n for core in self.axes or () for n in core if not n.isdigit()])
+        known = dict(zip(letters, extents, strict=False))
+        cores: list[list[str]] = self.axes or [[] for _ in self.names]
+        return [tuple([int(n) if n.isdigit() else known[n] for n in core]) for core in cores]
+
+    def samples(self) -> tuple[Function, Function]:
+        """Both sides, for arrays like those that the rule is about, of two choices of extents."""
         failed: Exception | None = None
         for dtype in SAMPLES:
+            types = [tuple([Type(dtype, shape) for shape in self.shapes(e)]) for e in (EXTENTS, OTHERS)]
             try:
-                return self.traced(tuple([Type(dtype, shape) for shape in shapes]))
+                return self.traced(types[0]), self.traced(types[1])
             except (DTypeError, TypeError) as error:
                 failed = failed or error
             except RewriteError:
@@ -230,15 +237,10 @@ class _Equation:
 
     def left(self) -> Pattern:
         """The left side with holes, whatever the parameters of its primitives."""
-        fn = self.sample()
-        made = dict[Value, Any](zip(fn.params, map(Pattern, self.names), strict=True))
-        for node in fn.nodes:
-            op = node.op
-            if type(op) is Const:
-                made[node.values[0]] = op.value
-            elif type(op) is not Param:
-                made.update([(v, Pattern(type(op), tuple([made[a] for a in node.args]))) for v in node.values])
-        left = made[fn.results[0]]
+        fn, other = self.samples()
+        names = map(Pattern, self.names)
+        made: dict[tuple[Value, Value], Any] = dict(zip(zip(fn.params, other.params, strict=True), names, strict=True))
+        left = self.pattern(fn.results[0], other.results[0], made)
         if not isinstance(left, Pattern) or isinstance(left.op, str):
             raise self.wrong("has a left side that is no operation on arrays")
         read = {v for node in Function("left", (), fn.results[:1]).nodes for v in node.values}
@@ -246,6 +248,28 @@ class _Equation:
         if unbound:
             raise self.wrong(f"has a left side that does not say what {', '.join(unbound)} is")
         return left
+
+    def pattern(self, value: Value, other: Value, made: dict[tuple[Value, Value], Any]) -> Any:
+        """What a value has to be; other: what it is for other extents. A number that depends on them is a hole: whether
+        it is the right one is known when the left side is made for the extents at hand. Recursive in the size of the
+        left side."""
+        found = made.get((value, other))
+        if found is not None:
+            return found
+        one, two = value.op, other.op
+        if type(one) is not type(two) or type(one) is Param or len(value.args) != len(other.args):
+            raise self.wrong(
+                "has a left side of other operations for other extents",
+                "loops over an axis are written out: use NumPy's functions of whole arrays",
+            )
+        if isinstance(one, Const):
+            is_same = same_number(one.value, cast("Const", two).value)
+            found = one.value if is_same else Pattern(f"number {len(made)}")
+        else:
+            args = zip(value.args, other.args, strict=True)
+            found = Pattern(type(one), tuple([self.pattern(a, b, made) for a, b in args]))
+        made[value, other] = found
+        return found
 
 
 def _text(error: Exception) -> str:

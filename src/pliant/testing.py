@@ -117,7 +117,9 @@ def holes(pattern: Any) -> set[str]:
     """The names of what a pattern leaves open."""
     if not isinstance(pattern, Pattern):
         return set()
-    return {pattern.op} if isinstance(pattern.op, str) else {name for arg in pattern.args for name in holes(arg)}
+    if isinstance(pattern.op, str):
+        return {pattern.op} if pattern.op.isidentifier() else set()  # others are numbers that depend on extents
+    return {name for arg in pattern.args for name in holes(arg)}
 
 
 def once(fn: Function, rule: Rule, log: Log) -> Function:
