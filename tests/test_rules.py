@@ -439,3 +439,58 @@ def test_loops_over_an_axis_are_refused() -> None:
     assert "loops over an axis are written out" in str(error.value)
     three = pliant.rule(total, shapes="(3)")
     assert "total" in fired(lambda x: 2 * x[0] + 2 * x[1] + 2 * x[2] + np.sin(x[0]), np.ones(3), rules=(three,))
+
+
+@pliant.rule(shapes="(n,n)")
+def log_determinant(S: Any) -> Any:
+    """Of a transposed matrix."""
+    return np.linalg.slogdet(S.T)[1], np.linalg.slogdet(S)[1]
+
+
+@pliant.rule(shapes="(m,n)")
+def factors(A: Any) -> Any:
+    """Q·R = A."""
+    q, r = np.linalg.qr(A)
+    return q @ r, A
+
+
+@pliant.rule(shapes="(m,n)")
+def gram(A: Any) -> Any:
+    """Rᵀ·R = Aᵀ·A."""
+    r = np.linalg.qr(A)[1]
+    return r.T @ r, A.T @ A
+
+
+@pliant.rule(shapes="(n,n)")
+def sum_of_eigenvalues(A: Any) -> Any:
+    """Σ λ = tr A."""
+    return np.sum(np.linalg.eigh(A)[0]), np.trace(A)
+
+
+@pytest.mark.parametrize(
+    ("f", "rule", "fires"),
+    [
+        (lambda S: np.linalg.slogdet(S.T)[1] + 1, log_determinant, True),
+        (lambda S: np.linalg.slogdet(S.T)[0] * np.cos(np.linalg.det(S)), log_determinant, True),
+        (lambda S: (lambda q, r: q @ r)(*np.linalg.qr(S)), factors, True),
+        (lambda S: (lambda q, r: r @ q)(*np.linalg.qr(S)), factors, False),
+        (lambda S: (lambda q, r: q @ r.T)(*np.linalg.qr(S)), factors, False),
+        (lambda S: (lambda q, r: (r.T @ r) * q)(*np.linalg.qr(S)), gram, True),
+        (lambda S: (lambda q, r: q.T @ q)(*np.linalg.qr(S)), gram, False),
+        (lambda S: np.sum(np.linalg.eigh(S)[0]), sum_of_eigenvalues, True),
+        (lambda S: np.sum(np.linalg.eigvalsh(S)), sum_of_eigenvalues, True),
+        (lambda S: (lambda w, v: np.sum(w) + np.abs(v[0, 0]))(*np.linalg.eigh(S)), sum_of_eigenvalues, True),
+        (lambda S: np.sum(np.linalg.eigh(S)[1]), sum_of_eigenvalues, False),
+    ],
+)
+def test_results_of_primitives_with_several_are_told_apart(f: Any, rule: Any, fires: bool) -> None:
+    S = RNG.normal(size=(4, 4))
+    S = S @ S.T
+    assert (rule.name in fired(f, S, rules=(rule,))) is fires
+    assert_allclose(pliant.optimize(f, (*pliant.RULES, rule))(S), f(S), rtol=1e-9, atol=1e-9)
+
+
+def test_rules_of_several_results_are_checked_as_others() -> None:
+    check_rule(log_determinant, Type("f64", (4, 4)), rules=(log_determinant,), rtol=1e-8)
+    check_rule(factors, Type("f64", (5, 3)), rules=(factors,), rtol=1e-8)
+    check_rule(gram, Type("f64", (3, 3)), rules=(gram,), rtol=1e-8)

@@ -28,6 +28,7 @@ from pliant.frontend.tracing import current, thread
 from pliant.literals import written
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast
+from pliant.rewrite.explain import Log
 from pliant.rewrite.match import same_number
 from pliant.rewrite.rule import Level, Rule
 
@@ -151,7 +152,9 @@ class _Equation:
             raise self.wrong(f"asks where= for arrays like {given}, which raises {_text(error)}") from error
 
     def trace(self, types: tuple[Type, ...]) -> Function:
-        """Both sides, as a program of two results."""
+        """Both sides, as a program of two results, each as a search gets programs."""
+        from pliant.pipeline import BEFORE_SEARCH, run_passes
+
         before = thread.trace
         thread.update(None, thread.is_jit_disabled)  # a program of its own, whatever else is being traced
         try:
@@ -160,7 +163,8 @@ class _Equation:
             thread.update(before, thread.is_jit_disabled)
         if len(fn.results) != 2:
             raise self.wrong("writes to an array or raises an exception; it is an equation")
-        return fn
+        sides = [Function(fn.name, fn.params, (side,)) for side in fn.results]
+        return Function(fn.name, fn.params, tuple([run_passes(BEFORE_SEARCH, s, Log()).results[0] for s in sides]))
 
     def closed(self, fn: Function) -> Function:
         """A program whose only parameters are the rule's; constant arrays are expressions."""
@@ -257,7 +261,8 @@ class _Equation:
         if found is not None:
             return found
         one, two = value.op, other.op
-        if type(one) is not type(two) or type(one) is Param or len(value.args) != len(other.args):
+        kinds = [(type(v.op), len(v.args), v.index) for v in (value, other)]
+        if kinds[0] != kinds[1] or type(one) is Param:
             raise self.wrong(
                 "has a left side of other operations for other extents",
                 "loops over an axis are written out: use NumPy's functions of whole arrays",
@@ -267,7 +272,7 @@ class _Equation:
             found = one.value if is_same else Pattern(f"number {len(made)}")
         else:
             args = zip(value.args, other.args, strict=True)
-            found = Pattern(type(one), tuple([self.pattern(a, b, made) for a, b in args]))
+            found = Pattern(type(one), tuple([self.pattern(a, b, made) for a, b in args]), value.index)
         made[value, other] = found
         return found
 

@@ -230,6 +230,7 @@ class Pattern(Arithmetic):
 
     op: Op | type[Op] | str  # a class: with any parameters; str: a hole of that name
     args: tuple[Any, ...] = ()
+    index: int = 0  # which of the primitive's results
 
 
 @final

@@ -116,5 +116,5 @@ ALL: Final[dict[str, type[Op]]] = {name: cls for module in MODULES for name, cls
 RULES: Final[tuple[Any, ...]] = tuple(rule for module in MODULES for rule in getattr(module, "RULES", ()))
 """Every identity that holds exactly, in the order of the modules."""
 
-EQUALITIES: Final[tuple[Any, ...]] = (*algebra.EQUALITIES, *factors.FACTORS)
+EQUALITIES: Final[tuple[Any, ...]] = (*algebra.EQUALITIES, *factors.FACTORS, spectral.result_alone)
 """Identities of real numbers, neither side of which is always better: for the e-graph of `optimize`."""

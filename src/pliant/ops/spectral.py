@@ -11,7 +11,7 @@ defined. Functions of the matrix, which need more there, are in `spectral_functi
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
@@ -42,6 +42,7 @@ from pliant.ops.reduce import reduce_max, reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate
 from pliant.ops.solve import solve
+from pliant.rewrite.rule import rewrite
 
 EPSILON: Final = {"f32": 2.0**-23, "f64": 2.0**-52}
 
@@ -325,6 +326,17 @@ def eigh(a: Value, *, upper: bool = False) -> Values:
 def svd(a: Value, *, full: bool = False) -> Values:
     """`Svd` as a function."""
     return Svd(full).apply(a)
+
+
+@rewrite(of=Matrices, level="algebraic")
+def result_alone(value: Value) -> Value | None:
+    """A result of a factorisation → what makes it without the others: what is read alone elsewhere is the same."""
+    node = value.node
+    if len(node.types) == 1 or not hasattr(node.op, "prune"):
+        return None
+    used = tuple([v is value for v in node.values])
+    made: Value = cast("Any", node.op).prune(used, node.args)[value.index]
+    return None if made is value else made
 
 
 RULES = ()

@@ -14,18 +14,19 @@ from pliant.rewrite.rule import Rule
 
 Bound: TypeAlias = "dict[str, int]"
 Goals: TypeAlias = "tuple[Any, int, Goals] | None"  # what is wanted, of which class, the rest
-Makers: TypeAlias = "dict[tuple[int, type[Op]], list[Term]]"
-"""Terms of one result, by its class and their primitive."""
+Makers: TypeAlias = "dict[tuple[int, type[Op], int], list[Term]]"
+"""Terms, by the class of a result, their primitive, and which of its results it is."""
 
 
 @final
 @frozen
 class Shape:
-    """A pattern made ready: which primitive, with which parameters (None for any), and the orders that its operands are
-    tried in."""
+    """A pattern made ready: which primitive, with which parameters (None for any), which of its results, and the orders
+    that its operands are tried in."""
 
     kind: type[Op]
     op: Op | None
+    index: int  # of the result
     orders: tuple[tuple[Any, ...], ...]  # of shapes, names of holes, and numbers
 
 
@@ -42,7 +43,10 @@ def _shape(pattern: Any) -> Any:
     args = tuple(map(_shape, pattern.args))
     both = pattern.op.commutative and pattern.args[0] is not pattern.args[1]
     return Shape(
-        kind_of(pattern.op), pattern.op if isinstance(pattern.op, Op) else None, (args, args[::-1]) if both else (args,)
+        kind_of(pattern.op),
+        pattern.op if isinstance(pattern.op, Op) else None,
+        pattern.index,
+        (args, args[::-1]) if both else (args,),
     )
 
 
@@ -90,7 +94,7 @@ class Matcher:
                 if literal is None or not same_number(literal.value, wanted.number):
                     return
             else:
-                for term in self.makers.get((c, wanted.kind), ()):
+                for term in self.makers.get((c, wanted.kind, wanted.index), ()):
                     yield from self.term(wanted, term, goals, bound)
                 return
         yield bound

@@ -41,7 +41,7 @@ def _solve(goals: Goals, bound: Bound, depth: int) -> Bound | Miss:
         return _solve(rest, bound, depth + 1)
     op = pattern.op
     if not isinstance(op, str):
-        return _solve_op(op, pattern.args, value, rest, bound, depth)
+        return _solve_op(op, pattern, value, rest, bound, depth)
     if bound.get(op, value) is not value:
         return Miss(depth, f"{op!r} stands for two different values", reader)
     return _solve(rest, {**bound, op: value}, depth + 1)
@@ -52,14 +52,14 @@ def kind_of(op: Op | type[Op]) -> type[Op]:
     return type(op) if isinstance(op, Op) else op
 
 
-def _solve_op(
-    op: Op | type[Op], patterns: tuple[Any, ...], value: Value, rest: Goals, bound: Bound, depth: int
-) -> Bound | Miss:
-    node = value.node
+def _solve_op(op: Op | type[Op], pattern: Pattern, value: Value, rest: Goals, bound: Bound, depth: int) -> Bound | Miss:
+    node, patterns = value.node, pattern.args
     if type(node.op) is not kind_of(op) or len(node.args) != len(patterns):
         return Miss(depth, f"wanted {op.name}, found {text_of(value)}", value)
     if isinstance(op, Op) and node.op != op:
         return Miss(depth, f"wanted {op!r}, found {node.op!r}", value)
+    if value.index != pattern.index:
+        return Miss(depth, f"wanted result {pattern.index} of {op.name}, found result {value.index}", value)
     nearest: Miss | None = None
     both = op.commutative and patterns[0] is not patterns[1]
     for order in (patterns, patterns[::-1]) if both else (patterns,):

@@ -63,7 +63,7 @@ class _Saturation:
         self.ways: dict[int, Way] = {}
         self.values: dict[int, Value] = {}
         self.by_op: dict[type[Op], list[Term]] = {}
-        self.by_class: Makers = {}  # terms of one result, by its class and their primitive
+        self.by_class: Makers = {}
 
     def run(self) -> bool:
         """Rounds of the rules that come to rest, and one of the others whenever they have; whether all have."""
@@ -107,8 +107,8 @@ class _Saturation:
             if term in near or group.seen.get(term) != digest:
                 self.by_op.setdefault(kind, []).append(term)
                 group.seen[term] = digest
-            if len(term.outs) == 1:
-                self.by_class.setdefault((self.graph.find(term.outs[0]), kind), []).append(term)
+            for index, out in enumerate(term.outs):
+                self.by_class.setdefault((self.graph.find(out), kind, index), []).append(term)
 
     def matches(self, rule: Rule) -> Iterator[Found]:
         """Where a rule applies, if it has not been there before."""
@@ -119,11 +119,12 @@ class _Saturation:
 
     def equations(self, rule: Rule, term: Term) -> Iterator[Found]:
         """The ways in which a term is the left side of an equation."""
-        for bound in Matcher(self.by_class, self.graph.literals).term(shape_of(rule), term, None, {}):
+        shape = shape_of(rule)
+        for bound in Matcher(self.by_class, self.graph.literals).term(shape, term, None, {}):
             holes = {name: self.values[c] for name, c in bound.items()}
             if rule.where is None or rule.where(**holes):
                 key = [self.digest(term), *[self.ways[c].digest for _, c in sorted(bound.items())]]
-                yield Found((rule.title, b"".join(key), id(rule)), rule, self.made(term)[0], holes)
+                yield Found((rule.title, b"".join(key), id(rule)), rule, self.made(term)[shape.index], holes)
 
     def stepped(self, rule: Rule, term: Term) -> Iterator[Found]:
         """A term's results on values that a rule may look into."""
