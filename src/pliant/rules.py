@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import product
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -13,11 +14,11 @@ from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.build import known_of
 from pliant.core.data import frozen
-from pliant.core.ir import Const, Function, Param, Pattern, Value, Values, substitute
+from pliant.core.ir import Const, Function, Param, Pattern, Value, Values, nodes, substitute
 from pliant.core.origin import CodeOrigin
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ArgumentError, DTypeError, PliantError, RewriteError
+from pliant.errors import ArgumentError, PliantError, RewriteError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.cores import cores_of
@@ -37,7 +38,9 @@ EXTENTS: Final = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 OTHERS: Final = (5, 11, 19, 31, 37, 41, 43, 47, 53, 59)
 """Of the same axes in a second look, which tells the numbers that depend on extents; also odd, and in this order."""
 SAMPLES: Final = ("f64", "i64", "bool", "c128")
-"""Dtypes that a rule is looked at with: the first that its functions are defined for."""
+"""Dtypes that a rule is looked at with: the first, or those for which its left side has the fewest operations."""
+MIXED: Final = 3
+"""Parameters of a rule that is looked at with all choices of dtypes; of more, all have the same."""
 LEVELS: Final = ("exact", "stable", "algebraic")
 
 
@@ -219,18 +222,39 @@ class _Equation:
     def samples(self) -> tuple[Function, Function]:
         """Both sides, for arrays like those that the rule is about, of two choices of extents."""
         failed: Exception | None = None
-        for dtype in SAMPLES:
-            types = [tuple([Type(dtype, shape) for shape in self.shapes(e)]) for e in (EXTENTS, OTHERS)]
+        best: tuple[Function, Function] | None = None
+        for dtypes in self.dtypes():
+            types = [tuple(map(Type, dtypes, self.shapes(extents))) for extents in (EXTENTS, OTHERS)]
             try:
-                return self.traced(types[0]), self.traced(types[1])
-            except (DTypeError, TypeError) as error:
-                failed = failed or error
-            except RewriteError:
-                raise
+                made = self.traced(types[0]), self.traced(types[1])
             except Exception as error:
-                raise self.failed(error) from error
-        assert failed is not None
-        raise self.failed(failed) from failed
+                if isinstance(error, RewriteError) and {*dtypes} == {SAMPLES[0]}:
+                    raise
+                failed = failed or error
+                continue
+            if best is None or _length(made[0]) < _length(best[0]):
+                best = made
+            if {*dtypes} == {SAMPLES[0]}:
+                break
+        if best is None:
+            assert failed is not None
+            raise failed if isinstance(failed, RewriteError) else self.failed(failed) from failed
+        return best
+
+    def dtypes(self) -> list[tuple[str, ...]]:
+        """Of parameters: all of one, then others; those that the user's condition accepts, if there are any."""
+        mixed = product(SAMPLES, repeat=len(self.names)) if len(self.names) <= MIXED else ()
+        every = dict.fromkeys([*[(d,) * len(self.names) for d in SAMPLES], *mixed])
+        accepted = [dtypes for dtypes in every if self.where is None or self.accepts(dtypes)]
+        return accepted or [*every]
+
+    def accepts(self, dtypes: tuple[str, ...]) -> bool:
+        """Whether the user's condition does, for such extents as are looked at."""
+        given = [Shaped(s, np.dtype(DTYPES[d])) for s, d in zip(self.shapes(EXTENTS), dtypes, strict=True)]
+        try:
+            return bool(cast("Any", self.where)(**dict(zip(self.names, given, strict=True))))
+        except Exception:  # it may be about arrays of more axes; for those at hand it is an error
+            return False
 
     def failed(self, error: Exception) -> RewriteError:
         """The error of a function that raises one, with the places of that."""
@@ -280,6 +304,11 @@ class _Equation:
 def _text(error: Exception) -> str:
     """An exception in one line."""
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def _length(fn: Function) -> int:
+    """How many nodes the left side has."""
+    return len(nodes(fn.results[:1]))
 
 
 def _like(type: Type) -> Any:
