@@ -12,11 +12,12 @@ from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import RewriteError
 from pliant.kernel.price import price
+from pliant.ops.cond import Cond
 from pliant.ops.elementwise import add, mul, neg
 from pliant.ops.spectral import eigh
 from pliant.ops.transcendental import cos, exp, sin
 from pliant.pipeline import fold
-from pliant.rewrite.egraph import EGraph
+from pliant.rewrite.egraph import EGraph, text_of
 
 F3 = Type("f64", (3,))
 
@@ -146,3 +147,20 @@ def test_parameters_are_told_apart() -> None:
         x, y = param(F3, "x"), param(F3, "y")
         graph = EGraph((x, y), fold)
         assert graph.class_of(sin(x)) != graph.class_of(sin(y))
+
+
+def nested(depth: int, factor: float, name: str = "x") -> Function:
+    """Branches in both arms of branches."""
+    fn = trace(lambda x: x * factor, F3, names=[name])
+    for _ in range(depth):
+        fn = trace(lambda p, x, fn=fn: Cond(fn, fn).apply(p, x), Type("bool"), F3, names=["p", name])
+        fn = trace(lambda x, fn=fn: fn(const(True, "bool"), x), F3, names=[name])
+    return fn
+
+
+def test_texts_of_primitives_that_hold_functions_are_short_and_tell_these_apart() -> None:
+    made = [nested(12, 2.0), nested(12, 2.0, "y"), nested(12, 3.0), nested(11, 2.0)]
+    texts = [text_of(fn.results[0].op) for fn in made]
+    assert max(map(len, texts)) < 300
+    assert texts[0] == texts[1]
+    assert len({*texts}) == 3

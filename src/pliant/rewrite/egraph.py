@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from cmath import isclose, isfinite
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.data import frozen
-from pliant.core.ir import Const, Node, Number, Op, Param, Value, const, nodes, rebuild
+from pliant.core.inner import answered, functions_of
+from pliant.core.ir import Const, Function, Node, Number, Op, Param, Value, const, nodes, rebuild
 from pliant.core.types import Type, real_dtype
 from pliant.errors import ContradictionError, RewriteError
 
@@ -166,7 +168,7 @@ class EGraph:
             return f"parameter {self.params[node.values[0]]}".encode()
         found = self.texts.get(op)
         if found is None:
-            found = self.texts[op] = repr(op).encode()
+            found = self.texts[op] = text_of(op)
         return found
 
     def evaluate(self, term: Term) -> None:
@@ -327,3 +329,28 @@ def check(a: Const, b: Const) -> None:
     far = APART.get(real_dtype(a.dtype), 1e-3)
     if isfinite(a.value) and isfinite(b.value) and not isclose(a.value, b.value, rel_tol=far):
         raise ContradictionError(f"{a.value} and {b.value} are said to be equal")
+
+
+def text_of(op: Op) -> bytes:
+    """What tells a primitive from others, the same in every process; functions that it holds by their digests."""
+    held = functions_of(op)
+    if not held:
+        return repr(op).encode()
+    given = {f.name: getattr(op, f.name) for f in fields(cast("Any", op))}
+    shown = [f"{name}={digest_of(held[name]).hex() if name in held else repr(x)}" for name, x in given.items()]
+    return f"{type(op).__qualname__}({', '.join(shown)})".encode()
+
+
+@answered
+def digest_of(fn: Function) -> bytes:
+    """What a function computes, the same for functions that are equal up to naming."""
+    numbers = {p: n for n, p in enumerate(fn.params)}
+    found = blake2b(repr([p.type for p in fn.params]).encode(), digest_size=12)
+    for node in fn.nodes:
+        if node.values[0] in numbers:
+            continue
+        found.update(text_of(node.op))
+        found.update(repr((node.types, [numbers[a] for a in node.args])).encode())
+        numbers.update([(v, len(numbers) + n) for n, v in enumerate(node.values)])
+    found.update(repr([numbers[r] for r in fn.results]).encode())
+    return found.digest()

@@ -9,6 +9,7 @@ way in turn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 from typing import Any, Final, final
 
 from pliant.core.data import frozen
@@ -64,6 +65,8 @@ class _Saturation:
         self.values: dict[int, Value] = {}
         self.by_op: dict[type[Op], list[Term]] = {}
         self.by_class: Makers = {}
+        self.digests: dict[Term, bytes] = {}  # as long as the ways are these
+        self.others: dict[Any, list[tuple[Term, int]]] = {}
 
     def run(self) -> bool:
         """Rounds of the rules that come to rest, and one of the others whenever they have; whether all have."""
@@ -101,7 +104,7 @@ class _Saturation:
         self.graph.news.clear()
         near = self.graph.near(group.news, group.depth)
         group.news.clear()
-        self.by_op, self.by_class = {}, {}
+        self.by_op, self.by_class, self.digests, self.others = {}, {}, {}, {}
         for term in self.graph.terms.values():
             kind, digest = type(term.node.op), self.digest(term)
             if term in near or group.seen.get(term) != digest:
@@ -141,12 +144,19 @@ class _Saturation:
             if term.node.op.commutative and args[0] is not args[1]:
                 yield digest + b"swapped", rebuild(term.node, tuple(args[::-1]))
         for place, c in enumerate(term.args) if rule.reads else ():
-            others = [(t, index) for t, index in self.graph.makers[c] if isinstance(t.node.op, rule.reads)]
-            for other, index in sorted(others, key=self.order)[:ALTERNATIVES]:
+            for other, index in self.ways_to(c, rule.reads):
                 behind = self.made(other)[index]
                 if behind is not args[place]:
                     outs = rebuild(term.node, (*args[:place], behind, *args[place + 1 :]))
                     yield b"".join([digest, bytes([place]), self.digest(other)]), outs
+
+    def ways_to(self, c: int, kinds: tuple[type[Op], ...]) -> list[tuple[Term, int]]:
+        """The first ways to make a class by some primitives."""
+        found = self.others.get((c, kinds))
+        if found is None:
+            others = [(t, index) for t, index in self.graph.makers[c] if isinstance(t.node.op, kinds)]
+            found = self.others[c, kinds] = nsmallest(ALTERNATIVES, others, key=self.order)
+        return found
 
     def order(self, made: tuple[Term, int]) -> Any:
         """What no order of rules decides."""
@@ -155,8 +165,12 @@ class _Saturation:
 
     def digest(self, term: Term) -> bytes:
         """What tells a term from others, as long as the cheapest ways of its operands stay."""
-        below = [self.ways[a].digest for a in term.args]
-        return b"".join([term.text, *(sorted(below) if term.node.op.commutative else below)])
+        found = self.digests.get(term)
+        if found is None:
+            below = [self.ways[a].digest for a in term.args]
+            below = sorted(below) if term.node.op.commutative else below
+            found = self.digests[term] = b"".join([term.text, *below])
+        return found
 
     def made(self, term: Term) -> tuple[Value, ...]:
         """A term's results on the cheapest values."""
