@@ -196,7 +196,7 @@ def test_arguments_cannot_be_written() -> None:
         x[...] = 1.0
         return np.sin(x), x
 
-    with pytest.raises(pliant.PliantError, match="read-only") as error:
+    with pytest.raises(RewriteError, match="writes to an array that it is given; it is an equation") as error:
         pliant.optimize(np.sin, (pliant.rule(writes, shapes="(n)"),))(np.ones(3))
     assert "x[...] = 1.0" in str(error.value)
 
@@ -293,7 +293,13 @@ def test_rules_are_shown_by_name_and_place() -> None:
     assert repr(half_angle).startswith("<rule half_angle test_rules.py:")
 
 
-@pytest.mark.parametrize("shapes", ["(n)", "(n),(n),(n)", "n,m", "(m),(n) hello", [(3,), (3,)]])
+@pytest.mark.parametrize("shapes", ["n,m", "(m),(n) hello", [(3,), (3,)], "(n),(n)->()", "(n", ""])
+def test_shapes_are_pairs_of_parentheses(shapes: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"shapes=.* is no list of shapes"):
+        pliant.rule(lambda x, y: (x @ y, y @ x), shapes=shapes)
+
+
+@pytest.mark.parametrize("shapes", ["(n)", "(n),(n),(n)"])
 def test_as_many_shapes_as_parameters(shapes: str) -> None:
     with pytest.raises(ArgumentError, match=r"names \d shapes, of 2 parameters"):
         pliant.rule(lambda x, y: (x @ y, y @ x), shapes=shapes)

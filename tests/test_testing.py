@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -208,3 +210,11 @@ def test_check_gradient_finds_a_wrong_gradient():
     f = pliant.custom_derivative(lambda x: np.sum(x**2), jvp=lambda xs, dxs: np.sum(3 * xs[0] * dxs[0]))
     with pytest.raises(AssertionError, match="gradient against differences"):
         check_gradient(f, np.array([1.0, 2.0]))
+
+
+def test_checks_are_found_without_an_import_of_their_own():
+    code = "import sys, pliant; assert 'pliant.testing' not in sys.modules; print(pliant.testing.check_rule.__name__)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout == "check_rule\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = pliant.nothing

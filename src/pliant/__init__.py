@@ -1,5 +1,8 @@
 """Pliant: plain NumPy in, compiled values, gradients and batches out."""
 
+from importlib import import_module
+from typing import Any
+
 from pliant import cache, folds
 from pliant.api import (
     evaluate,
@@ -80,3 +83,10 @@ __all__ = [
     "vmap",
     "while_loop",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`testing`, which is loaded when it is asked for."""
+    if name != "testing":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("pliant.testing")

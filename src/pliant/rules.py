@@ -18,7 +18,7 @@ from pliant.core.ir import Const, Function, Param, Pattern, Value, Values, nodes
 from pliant.core.origin import CodeOrigin
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ArgumentError, PliantError, RewriteError
+from pliant.errors import ArgumentError, PliantError, ReadOnlyError, RewriteError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.cores import cores_of
@@ -41,6 +41,7 @@ SAMPLES: Final = ("f64", "i64", "bool", "c128")
 """Dtypes that a rule is looked at with: the first, or those for which its left side has the fewest operations."""
 MIXED: Final = 3
 """Parameters of a rule that is looked at with all choices of dtypes; of more, all have the same."""
+EQUATION: Final = "; it is an equation"
 LEVELS: Final = ("exact", "stable", "algebraic")
 
 
@@ -124,6 +125,11 @@ class _Equation:
         if shapes is None:
             return None
         axes = cores_of(shapes)
+        if not axes:
+            raise ArgumentError(
+                f"rule {self.name}: shapes={shapes!r} is no list of shapes",
+                hint='a pair of parentheses for each parameter, and nothing else, as in shapes="(m,n),(n)"',
+            )
         letters = {n for core in axes for n in core if not n.isdigit()}
         if len(axes) != len(self.names) or len(letters) > len(EXTENTS):
             raise ArgumentError(
@@ -162,10 +168,12 @@ class _Equation:
         thread.update(None, thread.is_jit_disabled)  # a program of its own, whatever else is being traced
         try:
             fn = self.closed(Compiled(self.both).program(*map(_like, types)).fn)
+        except ReadOnlyError as error:
+            raise self.failed(error, f"writes to an array that it is given{EQUATION}") from error
         finally:
             thread.update(before, thread.is_jit_disabled)
         if len(fn.results) != 2:
-            raise self.wrong("writes to an array or raises an exception; it is an equation")
+            raise self.wrong(f"writes to an array or raises an exception{EQUATION}")
         sides = [Function(fn.name, fn.params, (side,)) for side in fn.results]
         return Function(fn.name, fn.params, tuple([run_passes(BEFORE_SEARCH, s, Log()).results[0] for s in sides]))
 
@@ -256,10 +264,10 @@ class _Equation:
         except Exception:  # it may be about arrays of more axes; for those at hand it is an error
             return False
 
-    def failed(self, error: Exception) -> RewriteError:
+    def failed(self, error: Exception, what: str = "") -> RewriteError:
         """The error of a function that raises one, with the places of that."""
         hint = "" if self.axes else 'for arrays with axes say so, as in shapes="(m,n),(n)"'
-        made = self.wrong(f"raises {_text(error)}", hint)
+        made = self.wrong(what or f"raises {_text(error)}", hint)
         made.places = (*getattr(error, "places", ()), *made.places)
         return made
 
