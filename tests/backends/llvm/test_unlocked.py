@@ -45,8 +45,8 @@ def test_code_is_that_of_llvmlite() -> None:
 def test_passes_do_what_they_do_in_llvmlite() -> None:
     (module, machine), (other, _) = parsed(), parsed()
     passes, builder = promoting(machine)
-    run_passes(passes, module, builder)
     passes.run(other, builder)
+    run_passes(passes, module, builder)
     assert str(module) == str(other)
     assert "alloca" not in str(module)
 
@@ -92,3 +92,28 @@ assert len(jit.compiled({TEXT!r}, 2, 2)) == 1
 def test_what_an_interrupt_leaves_in_a_cycle_may_be_collected() -> None:
     """A module that is freed after its context is a segmentation fault."""
     subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=100)
+
+
+KEPT = f"""
+import resource
+from pliant.backends.llvm import jit
+
+def growth(count):
+    before = pages()
+    for _ in range(count):
+        jit.compiled({TEXT!r}, 2, 2)
+    return (pages() - before) * resource.getpagesize()
+
+def pages():
+    return int(open("/proc/self/statm").read().split()[1])
+
+growth(150)
+print(growth(150))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory in use is read from /proc")
+def test_compiling_leaves_no_memory_behind() -> None:
+    """The passes of one compilation take more than 30 kB."""
+    run = subprocess.run([sys.executable, "-c", KEPT], check=True, timeout=100, capture_output=True, text=True)
+    assert int(run.stdout) < 150 * 10_000

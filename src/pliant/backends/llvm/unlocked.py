@@ -29,8 +29,13 @@ def _library() -> Any:
 
 
 def run_passes(passes: Any, module: Any, builder: Any) -> None:
-    """Run passes on a module of a context that no other thread uses."""
-    _function("LLVMPY_RunNewModulePassManager")(passes, module, builder)
+    """Run passes on a module of a context that no other thread uses, and free them: llvmlite does not, as
+    `ObjectRef._dispose`, which does nothing, comes before theirs."""
+    try:
+        _function("LLVMPY_RunNewModulePassManager")(passes, module, builder)
+    finally:
+        _function("LLVMPY_DisposeNewModulePassManger")(passes)
+        passes.detach()
 
 
 def emit_object(machine: Any, module: Any) -> bytes:
