@@ -248,6 +248,8 @@ class Run:
     carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
     site: int = -1  # for memory that runs out
+    pause: int = 0  # steps after which it asks whether a signal has come; 0: it never does
+    signal: int = -1  # the site where that is
     unread: frozenset[int] = frozenset()  # results of whose rows nobody looks at those that no step makes
 
     @property

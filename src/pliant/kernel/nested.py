@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
 from pliant.core.inner import functions_of
-from pliant.core.ir import Function, Node
+from pliant.core.ir import Function, Node, Value
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, origin_of, owners, roles_of
-from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
+from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Copy, Fill, Host, Nest, Program, Run, Site, Step
+from pliant.kernel.site import INTERRUPTED
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.tape import Record, Rewind
@@ -18,6 +20,10 @@ from pliant.ops.while_loop import WhileLoop
 Build: TypeAlias = Callable[[Function, Pairs], Program]
 
 GUESS = 16  # steps of a loop whose end is not known
+COMPARISONS = frozenset("less less_equal greater greater_equal not_equal".split())
+LONGEST = 1 << 25  # scalar operations, some hundredths of a second, after which a loop asks whether a signal has come
+FEW = 8  # elements
+INSIDE = 64  # what a loop whose end is not known may take of the steps that it is taken to take
 
 
 def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build: Build) -> Run | None:
@@ -53,7 +59,64 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
     if isinstance(node.op, Record):
         run.site = len(parts[-1].sites)
         parts[-1].sites.append(Site(OUT_OF_MEMORY, 0, node.origin, node.op.name))
+    run.pause = pause_of(run)
+    if run.pause:
+        run.signal = len(parts[-1].sites)
+        parts[-1].sites.append(Site(INTERRUPTED, 0, node.origin, node.op.name))
     return run
+
+
+def pause_of(run: Run) -> int:
+    """How many steps a loop runs before it asks whether a signal has come; 0 if it is done before that, or if there is
+    memory for all of its steps, which a tape has rows of."""
+    step = max(sum([inner.work * slack(inner) for part in run.parts for inner in part.steps]), 1)
+    match run.node.op:
+        case Loop() as op if op.length * step < LONGEST * 8:
+            return 0
+        case WhileLoop() as op if is_counted(op) and may_be_vectors(run):
+            return 0
+        case Loop() | WhileLoop() | Record():
+            return max(LONGEST // step, 1)
+        case _:
+            return 0
+
+
+def may_be_vectors(run: Run) -> bool:
+    """Whether LLVM might run several steps of a loop at once, if it knows how many there are."""
+    body = run.parts[-1]
+    has_number = any([b.type.dtype[0] in "fc" and not b.type.rank for b in body.results])
+    return not has_number and all([is_short(step) for step in body.steps])
+
+
+def is_short(step: Step) -> bool:
+    """Whether a step has no loop worth the name."""
+    return isinstance(step, Fill | Copy) or (isinstance(step, Nest) and math.prod(step.space) <= FEW)
+
+
+def is_counted(op: WhileLoop) -> bool:
+    """Whether a loop goes on by a comparison of an integer to which each step adds the same: LLVM knows how many steps
+    there are then."""
+    going, params, carried = op.test.results[0], op.test.params, dict(op.carries)
+    if going in params and params.index(going) in carried:  # the step before has found out
+        going, params = op.body.results[carried[params.index(going)]], op.body.params
+    if going.op.name not in COMPARISONS:
+        return False
+    steady = [n for n, r in op.carries if is_sum(op.body.results[r], op.body.params[n])]
+    return any([is_sum(a, params[n]) for a in going.args for n in steady])
+
+
+def is_sum(value: Value, x: Value) -> bool:
+    """Whether a value is an integer, or that and a literal."""
+    is_moved = value.op.name in ("add", "sub") and value.args[0] is x and not value.args[1].args
+    return x.dtype[0] in "iu" and not x.shape and (value is x or is_moved)
+
+
+def slack(step: Step) -> int:
+    """How many times the work that a step is taken for it may take before it asks by itself."""
+    if not isinstance(step, Run):
+        return 1
+    inside = [slack(inner) for part in step.parts for inner in part.steps]
+    return INSIDE if isinstance(step.node.op, WhileLoop | Record) else max(inside, default=1)
 
 
 def branches_of(op: Cond, build: Build) -> tuple[tuple[Program, ...], Pairs]:

@@ -15,13 +15,16 @@ OUT_OF_MEMORY: Final = -2
 CALLED: Final = -3
 """The axis of a site where Python is called, and may raise."""
 
+INTERRUPTED: Final = -4
+"""The axis of a site where a signal may have come."""
+
 
 @final
 @frozen
 class Site:
     """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, by
-    its axis, where there may be no more memory, or Python raise. A slice of `count` elements starts at the index,
-    and `extent` is that of its array."""
+    its axis, where there may be no more memory, or Python raise, or a signal have come. A slice of `count` elements
+    starts at the index, and `extent` is that of its array."""
 
     axis: int
     extent: int

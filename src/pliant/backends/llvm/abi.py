@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 
 from pliant.backends.calls import MISSED
+from pliant.backends.interrupts import raise_dropped
 from pliant.backends.llvm.called import evaluator, raised
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
@@ -17,7 +18,7 @@ from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, OutOfMemoryError, beyond, failed, out_of_range
 from pliant.frontend.memory import address_of
-from pliant.kernel.site import CALLED, OUT_OF_MEMORY
+from pliant.kernel.site import CALLED, INTERRUPTED, OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from pliant.kernel.ir import Buffer, Host, Program
@@ -77,12 +78,16 @@ class Executable:
                 return self.run(*arrays)
             self.lean = self.make_lean(self) or self.run
         made = self.lean(*arrays)
-        return self.run(*arrays) if made is MISSED else list(made)
+        if made is not MISSED:
+            return list(made)
+        raise_dropped()
+        return self.run(*arrays)
 
     @functools.cached_property
     def is_sure(self) -> bool:
-        """Whether no call fails midway, with results half done."""
-        return not self.frame.sites and all([isinstance(s, Segment) for s in self.order])
+        """Whether no call fails midway, with results half done; but for a signal."""
+        is_fine = all([site.axis == INTERRUPTED for site in self.frame.sites])
+        return is_fine and all([isinstance(s, Segment) for s in self.order])
 
     def into(self, arrays: Sequence[Array], outs: Sequence[Array | None]) -> list[Array]:
         """As a call, with results in the memory of `outs`, where it is not None: contiguous and aligned,
@@ -139,6 +144,9 @@ class Executable:
         place = self.frame.sites[code - 1]
         if place.axis == CALLED:
             raise raised()
+        if place.axis == INTERRUPTED:
+            raise_dropped()
+            raise KeyboardInterrupt
         if place.axis == OUT_OF_MEMORY:
             raise OutOfMemoryError(
                 "the derivative of a loop needs more memory than there is for what its steps keep",

@@ -147,6 +147,8 @@ def _is_there(symbol: str) -> bool:
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
     if symbol in ("pliant_tape_more", "pliant_tape_back"):
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
+    if symbol == "pliant_signals":
+        return import_module("pliant.backends.llvm.signals").signals() == symbol
     for prefix, maker in _MAKERS.items():
         if symbol.startswith(prefix):
             return import_module(f"pliant.backends.llvm.{maker}").function_named(symbol) == symbol

@@ -14,6 +14,7 @@ from typing import TypeAlias, final
 from pliant.backends.llvm.emit import UNROLLED, Emitter
 from pliant.backends.llvm.module import NARROW, WIDE, Module
 from pliant.backends.llvm.several import STEPS, are_short
+from pliant.backends.llvm.signals import Waiting, in_turns
 from pliant.backends.llvm.tapes import tape_functions
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import Type
@@ -261,7 +262,10 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
             wish = e.module.several(STEPS)
         if part.can_fail:
             e.line(NO_ERROR)
-        e.loop(var, once, bounds, wish)
+        if step.pause:
+            in_turns(e, var, once, count or str(op.length), step)
+        else:
+            e.loop(var, once, bounds, wish)
 
     if count is None:
         every()
@@ -340,6 +344,7 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
             test.put(test.param(n), held)
             body.put(body.param(n), held)
     carries.begin(body)
+    waiting = Waiting(e, step, is_left=not run)
 
     def going() -> str:
         for c, _ in op.carries:
@@ -355,6 +360,7 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
         carries.after(body)
         if body.can_fail and not run:
             e.return_if_failed()
+        waiting.step()
 
     if e.can_fail and not run:
         e.line(NO_ERROR)
