@@ -16,7 +16,7 @@ import pliant.diff as diff
 from pliant.diff import FiniteDifferences, KnownPattern, Pliant, SecondOrder, Sparse
 from pliant.diff.coloring import column_colors, row_colors, star_colors
 from pliant.diff.sparsity import hessian_sparsity, jacobian_sparsity
-from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
+from pliant.errors import DifferentiationError, DTypeError, ShapeError, UnsupportedError
 from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, PLIANT, STEP, TORCH
 
 RNG = np.random.default_rng(0)
@@ -201,6 +201,44 @@ def test_value_comes_with_the_matrix_and_out_is_refreshed():
 def test_out_of_another_pattern_raises():
     with pytest.raises(ShapeError, match="another sparsity pattern"):
         diff.jacobian(in_place, Sparse(Pliant()), X, out=scipy.sparse.eye_array(9, format="csr"))
+
+
+def emptied(matrix: Any) -> None:
+    matrix.data[...] = 0.0
+    matrix.eliminate_zeros()
+
+
+def overwritten(matrix: Any) -> None:
+    matrix.indices[...] = 0
+    matrix.indptr[...] = 0
+
+
+def cut(matrix: Any) -> None:
+    matrix.resize((2, 2))
+
+
+@pytest.mark.parametrize("change", [emptied, overwritten, cut], ids=lambda f: f.__name__)
+def test_what_is_done_to_a_result_changes_neither_later_nor_earlier_ones(change: Any):
+    sparse = Sparse(Pliant())
+    prep = diff.prepare_jacobian(in_place, sparse, X)
+    before, changed = prep(X), prep(X)
+    change(changed)
+    for made in (before, prep(X)):
+        np.testing.assert_allclose(made.toarray(), dense(X, in_place), rtol=1e-12)
+    with pytest.raises(ShapeError, match="another sparsity pattern"):
+        diff.jacobian(in_place, sparse, X, prep=prep, out=changed)
+
+
+def test_out_of_another_kind_than_the_result_is_refused():
+    made = diff.jacobian(periodic, Sparse(Pliant()), X)
+    for other in (made.tocsc(), made.T, made + made @ made, made[:5]):
+        with pytest.raises(ShapeError, match="another sparsity pattern"):
+            diff.jacobian(periodic, Sparse(Pliant()), X, out=other)
+    with pytest.raises(DTypeError, match="out= has dtype int64, the result float64"):
+        diff.jacobian(periodic, Sparse(Pliant()), X, out=made.astype(np.int64))
+    for other in (made.toarray(), made.tocoo()):
+        with pytest.raises(UnsupportedError, match="out= has to be a sparse array, as the result is"):
+            diff.jacobian(periodic, Sparse(Pliant()), X, out=other)
 
 
 def test_a_known_pattern_is_used_and_verified():

@@ -251,12 +251,14 @@ def _last(results: tuple[Any, ...], options: Any) -> Any:
 def _filled(out: Any, made: Any, name: str) -> Any:
     """`out`, holding what was made."""
     if is_sparse(out) and is_sparse(made):
-        if not (np.array_equal(out.indptr, made.indptr) and np.array_equal(out.indices, made.indices)):
+        if not _has_places(out, made):
             raise ShapeError(
                 f"{name}= has another sparsity pattern than the result", hint="use a result of the same call"
             )
-        out.data[...] = made.data
+        _write(out.data, made.data, name)
         return out
+    if is_sparse(made):
+        raise UnsupportedError(f"{name}= has to be a sparse array, as the result is, got {type(out).__name__}")
     targets, structure = flatten(out)
     leaves, wanted = flatten(made)
     if structure != wanted or [tuple(np.shape(t)) for t in targets] != [tuple(np.shape(leaf)) for leaf in leaves]:
@@ -270,6 +272,13 @@ def _filled(out: Any, made: Any, name: str) -> Any:
         else:
             raise UnsupportedError(f"{name}= cannot be written: {type(target).__name__} is immutable")
     return out
+
+
+def _has_places(out: Any, made: Any) -> bool:
+    """Whether two sparse arrays have their entries at the same places, in the same order."""
+    if (out.format, out.shape, out.data.shape) != (made.format, made.shape, made.data.shape):
+        return False
+    return np.array_equal(out.indptr, made.indptr) and np.array_equal(out.indices, made.indices)
 
 
 def _write(target: Any, leaf: Any, name: str) -> None:

@@ -39,10 +39,9 @@ class Sparsity:
         return _seeds(self.columns), _seeds(self.rows)
 
     def matrix(self, compressed: Any) -> Any:
-        """The matrix of the derivatives, one after the other."""
-        return sp.csr_array(
-            (compressed[self.take], self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
-        )
+        """The matrix of the derivatives, one after the other. SciPy may write to all its arrays, read-only ones too."""
+        of = self.pattern
+        return sp.csr_array((compressed[self.take], of.indices.copy(), of.indptr.copy()), shape=of.shape)
 
 
 def jacobian_sparsity(pattern: Any, order: Order, direction: Direction) -> Sparsity:
