@@ -138,21 +138,27 @@ def _kind(x: Any) -> str:
 
 
 def _flags(leaves: Sequence[Any], structure: Any, *, is_wanted: bool, is_any: bool) -> list[bool]:
-    """Which leaves of an argument are differentiated: of one that is wanted, all but text, booleans, other objects, and
-    integers of attributes without floats beside such with, as counters and shapes are; if any will do, those that are
-    floats. All of what has nothing else, where only these will do: an error."""
+    """Which leaves of an argument are differentiated: as `among` says of one that is wanted; if any will do, those that
+    are floats. All of what has nothing else, where only these will do: an error."""
     if not is_wanted:
         return [False] * len(leaves)
     kinds = [_kind(x) for x in leaves]
-    are_floats = [kind in ("f", "c") for kind in kinds]
     if is_any:
-        return are_floats
+        return [kind in ("f", "c") for kind in kinds]
+    flags = among(kinds, structure)
+    return flags if any(flags) else [True] * len(leaves)
+
+
+def among(kinds: Sequence[str], structure: Any) -> list[bool]:
+    """Which leaves of these kinds of dtype are differentiated of an argument: all but text, booleans, other objects,
+    and integers of attributes without floats beside such with, as counters and shapes are."""
+    are_floats = [kind in ("f", "c") for kind in kinds]
     flags = [kind not in ("", "b") for kind in kinds]
     if any(are_floats) and flags != are_floats:
         held = attributes_of(structure)
         wanted = {"", *[a for a, f in zip(held, are_floats, strict=True) if f]}
         flags = [flag and a in wanted for flag, a in zip(flags, held, strict=True)]
-    return flags if any(flags) else [True] * len(leaves)
+    return flags
 
 
 def _checked(f: Callable[..., Any], n: int, part: tuple[list[Any], Any], flags: Sequence[bool], name: str) -> list[Any]:

@@ -77,7 +77,7 @@ def call(operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[
         raise ArgumentError(f"{operator}: expected a system after f, got {given}", hint="for example Pliant()")
     if y is not None and not spec.fills:
         raise ArgumentError(f"{operator}: takes no y=: the function must return one number")
-    given = split(x, contexts)
+    given = split(operator, x, contexts)
     if not given.layout.is_single and "x" not in spec.seeds + "".join(spec.results):
         raise ArgumentError(
             f"{operator}: differentiates by one number, x, and takes no Active",
@@ -94,14 +94,20 @@ def _tuple(t: Any) -> tuple[Any, ...]:
     return cast("tuple[Any, ...]", t) if isinstance(t, tuple) else ()
 
 
+def seed_leaves(seed: Any, layout: Layout, spec: Operator) -> Arrays:
+    """The leaves of one seed as they are given, numbers as arrays."""
+    leaves = layout.tangent_leaves(seed) if spec.seeds == "x" else flatten(seed)[0]
+    return tuple([
+        leaf if hasattr(leaf, "dtype") else np.asarray(leaf, float if type(leaf) is int else None)[()]
+        for leaf in leaves
+    ])  # fmt: skip
+
+
 def _seed(seed: Any, given: Given, spec: Operator, name: str) -> Arrays:
     """The leaves of one seed, like those of x where it belongs to x."""
-    leaves = [
-        leaf if hasattr(leaf, "dtype") else np.asarray(leaf, float if type(leaf) is int else None)[()]
-        for leaf in flatten(seed)[0]
-    ]
+    leaves = seed_leaves(seed, given.layout, spec)
     if spec.seeds == "y":
-        return tuple(leaves)
+        return leaves
     if [tuple(leaf.shape) for leaf in leaves] != [tuple(x.shape) for x in given.actives]:
         shapes = [", ".join(str(list(a.shape)) for a in arrays) for arrays in (leaves, given.actives)]
         raise ShapeError(f"{name}: the tangent has shape {shapes[0]}, x has {shapes[1]}")

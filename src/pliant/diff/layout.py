@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 import optree
 
+from pliant.active import among
 from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
 from pliant.diff.system import native
 from pliant.errors import ArgumentError, DifferentiationError
-from pliant.frontend.signature import unflatten
+from pliant.frontend.attributes import attributes
+from pliant.frontend.records import found_in
+from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.signature import places, pruned, signature, unflatten
 
 Role = Literal["active", "constant", "static", "cache"]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Leaves of nested containers, and the structure."""
-    return optree.tree_flatten(tree)
+    """Leaves of nested containers, dataclasses with arrays or floats too, and the structure."""
+    leaves, structure = optree.tree_flatten(tree, _is_generator, namespace=NAMESPACE)
+    return flatten(tree) if found_in(leaves) else (leaves, structure)
+
+
+def _is_generator(x: Any) -> bool:
+    """Whether x is what a function draws from: one object, also where traces take it apart."""
+    return isinstance(x, np.random.Generator | np.random.RandomState)
 
 
 def leaf_type(x: Any) -> tuple[Any, ...]:
@@ -90,13 +101,20 @@ class Layout:
         return tuple(actives), tuple(found["constant"])
 
     def active_tree(self, leaves: Sequence[Any]) -> Any:
-        """Leaves like the differentiated ones, in x's structure; a tuple if there are several."""
+        """Leaves like the differentiated ones, in x's structure, None for others; a tuple if there are several."""
         trees: list[Any] = []
         rest = iter(leaves)
+        roles = iter(self.roles)
         for structure, activity in zip(self.structures, self.activities, strict=True):
+            own = [next(roles) for _ in range(structure.num_leaves)]
             if activity in ("x", "Active"):
-                trees.append(unflatten(structure, [next(rest) for _ in range(structure.num_leaves)]))
+                trees.append(unflatten(structure, [next(rest) if role == "active" else None for role in own]))
         return trees[0] if self.is_single else tuple(trees)
+
+    def tangent_leaves(self, tree: Any) -> list[Any]:
+        """The leaves of a tangent, in whose tree anything may be where x has what is not differentiated."""
+        like = self.active_tree([0.0] * self.active_count)
+        return flatten(tree if self.is_flat else pruned(tree, like))[0]
 
 
 @final
@@ -110,19 +128,25 @@ class Given:
     caches: tuple[Any, ...]
 
 
-def split(x: Any, contexts: Sequence[Any]) -> Given:
+def split(operator: str, x: Any, contexts: Sequence[Any]) -> Given:
     """The leaves of x and the contexts by role; raises where x cannot be differentiated."""
     structures: list[Any] = []
     activities: list[str] = []
     roles: list[Role] = []
     leaves: list[Any] = []
-    for context in (x, *contexts):
+    for n, context in enumerate((x, *contexts)):
         activity, tagged, structure = _tagged(context, is_x=not structures)
         structures.append(structure)
         activities.append(activity)
-        for role, leaf in tagged:
+        for k, (role, leaf) in enumerate(tagged):
+            if role == "active" and _kind(leaf) not in ("f", "c"):
+                place = places(structure, "x" if n == 0 else f"context {n}")[k]
+                raise _refused(operator, leaf, place)
             fit = _fitted(role, leaf)
-            roles.append("static" if role == "constant" and not is_number(fit) else role)
+            if role == "constant" and not is_number(fit):
+                signature(fit)  # refuses what a program cannot be kept by
+                role = "static"
+            roles.append(role)
             leaves.append(fit)
     by_role = {
         role: tuple(leaf for leaf, r in zip(leaves, roles, strict=True) if r == role)
@@ -136,12 +160,10 @@ def split(x: Any, contexts: Sequence[Any]) -> Given:
 def _tagged(context: Any, *, is_x: bool) -> tuple[str, list[tuple[Role, Any]], Any]:
     """How an argument was passed, its leaves with roles, its structure."""
     if is_x:
-        leaves, structure = flatten(context)
-        return "x", [("active", leaf) for leaf in leaves], structure
+        return "x", *_differentiated(context)
     match context:
         case Active(value):
-            leaves, structure = flatten(value)
-            return "Active", [("active", leaf) for leaf in leaves], structure
+            return "Active", *_differentiated(value)
         case Constant(value):
             leaves, structure = flatten(value)
             return "Constant", [("constant", leaf) for leaf in leaves], structure
@@ -156,6 +178,15 @@ def _tagged(context: Any, *, is_x: bool) -> tuple[str, list[tuple[Role, Any]], A
                 f"expected contexts after x, got {type(context).__name__}",
                 hint="wrap it: Constant(c), Cache(c), ConstantOrCache(tree) or Active(w)",
             )
+
+
+def _differentiated(tree: Any) -> tuple[list[tuple[Role, Any]], Any]:
+    """The leaves of what is differentiated, with roles: what cannot be, beside something that can, is constant."""
+    leaves, structure = flatten(tree)
+    flags = among(list(map(_kind, leaves)), structure) if len(leaves) > 1 else []
+    if not any(flags):
+        return [("active", leaf) for leaf in leaves], structure
+    return [("active" if flag else "constant", leaf) for leaf, flag in zip(leaves, flags, strict=True)], structure
 
 
 def _mixed(leaf: Any) -> tuple[Role, Any]:
@@ -173,18 +204,39 @@ def is_number(x: Any) -> bool:
     return hasattr(x, "dtype") or (isinstance(x, int | float | complex) and not isinstance(x, bool))
 
 
+def _dtype(x: Any) -> str:
+    """The name of a leaf's dtype in any library, or of its class if it has none."""
+    dtype = getattr(x, "dtype", type(x).__name__)
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+
+
+def _kind(x: Any) -> str:
+    """The kind of dtype of an array or number; "" of text and other objects."""
+    is_number = hasattr(x, "dtype") or type(x) in (bool, int, float, complex)
+    return _KINDS.get(re.split(r"[\d_]", _dtype(x))[0], "") if is_number else ""
+
+
+_KINDS: Final = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "i", "bool": "b"}
+
+
+def _refused(operator: str, x: Any, place: str) -> DifferentiationError:
+    """The error for a leaf of x that cannot be differentiated."""
+    kind, constant = _dtype(x), "pass it as Constant(...)"
+    if hasattr(x, "astype"):
+        hint = f"convert {place} with .astype(float), or {constant}"
+    elif _kind(x):
+        hint = f"pass a float{'' if hasattr(x, 'dtype') else ', as in 3.0'}, or {constant}"
+    elif any([_kind(part) for part in flatten([*attributes(x).values()])[0]]):
+        hint = f"make {kind} a dataclass, or pass its arrays in a dict; or {constant}"
+    else:
+        hint = constant
+    message = f"{operator}: expected floats or complex numbers to differentiate, got {kind} for {place}"
+    return DifferentiationError(message, hint=hint)
+
+
 def _active(x: Any) -> Any:
     """A leaf of x: a float or complex array or scalar."""
-    if type(x) in (float, complex):
-        return np.asarray(x)[()]
-    dtype = getattr(x, "dtype", type(x).__name__)
-    kind = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
-    if not kind.startswith(("float", "complex", "bfloat")) or not hasattr(x, "dtype"):
-        raise DifferentiationError(
-            f"expected floats or complex numbers to differentiate, got {kind}",
-            hint="convert x with .astype(float), or pass it as Constant(...)",
-        )
-    return x
+    return np.asarray(x)[()] if type(x) in (float, complex) else x
 
 
 def _cache(x: Any) -> Any:

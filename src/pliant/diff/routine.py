@@ -8,9 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.calls import OPERATORS, Operator, Signature
+from pliant.diff.calls import OPERATORS, Operator, Signature, seed_leaves
 from pliant.diff.functional import Functional
-from pliant.diff.layout import flatten
 from pliant.diff.system import Arrays, System, is_sparse
 
 
@@ -33,10 +32,14 @@ class Routine:
         """(y, *derivatives) of arguments as users give them: x, the seeds if there are any, values of contexts."""
         seeds: tuple[Arrays, ...] = ()
         if self.operator.seeds:
-            seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
+            seeds, rest = self.seeds(rest[0]), rest[1:]
         actives, constants = self.signature.layout.sorted((x, *rest))
         y, _, parts = self.apply(actives, seeds, constants)
         return y, *parts
+
+    def seeds(self, trees: Sequence[Any]) -> tuple[Arrays, ...]:
+        """The leaves of each seed."""
+        return tuple([seed_leaves(t, self.signature.layout, self.operator) for t in trees])
 
     def single(self, x: Any, *constants: Any) -> tuple[Any, ...]:
         """The same for one array or number and constants of that kind, and no seeds."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from pliant.diff import programs
 from pliant.diff.calls import Call
-from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepare
 from pliant.diff.system import Arrays, Flat, Linear, is_sparse
 from pliant.errors import PreparationError
@@ -64,8 +63,7 @@ class PointPrep:
 
     def __call__(self, seeds: tuple[Any, ...]) -> Any:
         """The derivatives for the seeds; nothing is checked."""
-        leaves = tuple([tuple(flatten(seed)[0]) for seed in seeds])
-        return self.apply(self.point, leaves, self.constants)[-1][-1]
+        return self.apply(self.point, self.prep.routine.seeds(seeds), self.constants)[-1][-1]
 
 
 def prepare_at(of: Call) -> PointPrep:

@@ -54,13 +54,18 @@ def _holds_numbers(x: Any) -> bool:
     """Whether an object holds arrays or floats, or what has no hash, and so may hold them."""
     kind = cast("Any", type(x))
     parts: list[Any] = optree.tree_leaves(cast("Any", [*attributes(x).values()]), namespace=NAMESPACE)
-    if kind.__hash__ is None or any([isinstance(part, NUMBERS) or _is_other(part) for part in parts]):
+    if kind.__hash__ is None or any([_is_number(part) or _is_other(part) for part in parts]):
         return True
     try:
         hash(x)
     except TypeError:
         return True
     return False
+
+
+def _is_number(x: Any) -> bool:
+    """Whether a part is a float or an array, of another library too."""
+    return isinstance(x, NUMBERS) or hasattr(cast("Any", type(x)), "__dlpack__")
 
 
 def _is_other(x: Any) -> bool:
