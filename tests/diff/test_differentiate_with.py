@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 import pliant
 import pliant.diff as diff
 from pliant.diff import Constant, DifferentiateWith, SecondOrder, namespace
-from pliant.errors import DifferentiationError, UnsupportedError
-from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, MLX, PLIANT, STEP, TORCH, needs, of
+from pliant.errors import ArgumentError, DifferentiationError, UnsupportedError
+from tests.diff.systems import AUTOGRAD, CASADI, DIFFERENCES, JAX_, MLX, PLIANT, STEP, SYMPY, TORCH, needs, of
 
 X = np.array([0.1, 0.2, 0.3])
+HAS_JAX = find_spec("jax") is not None
 
 
 def wave(x: Any, c: Any) -> Any:
@@ -206,3 +208,133 @@ def test_a_complex_step_that_is_dropped_is_told_where_numpy_tells():
     ):
         with pytest.raises(DifferentiationError, match="drops the imaginary part of complex numbers"):
             ask()
+
+
+A = np.array([[2.0, 0.5], [0.5, 1.0]])
+
+
+def factor(a: Any) -> Any:
+    return np.linalg.cholesky(a)
+
+
+def total(inner: Any) -> Any:
+    return lambda a: (inner(a @ a.T + a.T @ a) ** 3).sum()
+
+
+def test_the_type_of_a_result_is_found_by_a_run_at_the_values_at_hand():
+    expected = pliant.grad(total(factor))(A)
+    inner = DifferentiateWith(factor, diff.FiniteDifferences())
+    np.testing.assert_allclose(pliant.grad(total(inner))(A), expected, rtol=1e-5)
+    np.testing.assert_allclose(diff.gradient(total(inner), diff.Pliant(), A), expected, rtol=1e-5)
+    np.testing.assert_allclose(pliant.jit(lambda a: inner(a @ a))(A), factor(A @ A), rtol=1e-12)
+
+
+@pytest.mark.jax
+def test_the_type_of_a_result_is_found_at_what_jax_differentiates_now():
+    import jax
+
+    inner = DifferentiateWith(lambda x: np.linalg.cholesky(x), diff.FiniteDifferences())
+    made = jax.grad(total(inner))(jax.numpy.asarray(A))
+    np.testing.assert_allclose(made, pliant.grad(total(factor))(A), rtol=1e-4)
+
+
+@pytest.mark.parametrize("told", [A, pliant.jit(factor)(A).astype(np.float64), np.zeros((2, 2))])
+def test_the_type_of_a_result_may_be_told(told: Any):
+    inner = DifferentiateWith(factor, diff.FiniteDifferences(), like=told)
+    stack = np.stack([A, 2 * A])
+    np.testing.assert_allclose(pliant.vmap(total(inner))(stack), [total(factor)(a) for a in stack], rtol=1e-12)
+
+
+def test_a_type_that_cannot_be_found_is_asked_for():
+    inner = DifferentiateWith(factor, diff.FiniteDifferences())
+    with pytest.raises(
+        ArgumentError, match="factor is run at ones to find the type of its result, and raises LinAlg"
+    ) as e:
+        pliant.vmap(total(inner))(np.stack([A, A]))
+    assert e.match("in <lambda>: called here")
+    assert e.match(r"hint: tell the type: DifferentiateWith\(f, system, like=...\)")
+
+
+def test_results_of_another_type_than_before_are_refused():
+    inner = DifferentiateWith(lambda x: x[x > 0], diff.FiniteDifferences())
+    f = pliant.jit(lambda x: inner(x))
+    np.testing.assert_array_equal(f(X), X)
+    with pytest.raises(ArgumentError, match=r"expected a result f64\[3\], as before, got f64\[2\]"):
+        f(X - 0.15)
+    told = DifferentiateWith(lambda x: x, diff.FiniteDifferences(), like=np.zeros(2))
+    with pytest.raises(ArgumentError, match=r"expected a result f64\[2\], as before, got f64\[3\]"):
+        pliant.jit(lambda x: told(x))(X)
+
+
+def mixed(x: Any, options: Any, name: str, *, power: float, is_odd: bool = False) -> Any:
+    made = options["factor"] * namespace(x).sin(x) * options["more"][0] ** power
+    return made * x if name == "times" and not is_odd else made
+
+
+def around_mixed(inner: Any) -> Any:
+    return lambda x, c: namespace(x).sum(inner(x * x, {"factor": c, "more": [2.0]}, "times", power=3.0) * x)
+
+
+JAX_PLAIN = of(diff.JAX(plain=True), pytest.mark.jax, name="JAX-plain")
+TORCH_PLAIN = of(diff.PyTorch(plain=True), pytest.mark.torch, name="PyTorch-plain")
+
+
+@pytest.mark.parametrize("outer", [PLIANT, DIFFERENCES, STEP, JAX_, TORCH, AUTOGRAD, JAX_PLAIN, TORCH_PLAIN])
+def test_constants_are_containers_text_and_keywords(outer: Any):
+    inner = DifferentiateWith(mixed, diff.FiniteDifferences())
+    for c in (2.0, 3.0):
+        made = diff.gradient(around_mixed(inner), outer, X, Constant(c))
+        np.testing.assert_allclose(made, diff.gradient(around_mixed(mixed), diff.Pliant(), X, Constant(c)), rtol=1e-5)
+
+
+def test_constants_of_text_choose_between_functions():
+    inner = DifferentiateWith(mixed, diff.Pliant())
+    f = pliant.jit(lambda x: inner(x, {"factor": 1.0, "more": [2.0]}, "", power=1.0) + inner(
+        x, {"factor": 1.0, "more": [2.0]}, "times", power=1.0, is_odd=True))  # fmt: skip
+    np.testing.assert_allclose(f(X), 4 * np.sin(X))
+    with pytest.raises(ArgumentError, match="must be hashable, got set"):
+        inner(X, {1}, "", power=1.0)
+
+
+def test_what_a_function_reads_from_outside_is_read_again_also_with_text():
+    scale = np.ones(3)
+    inner = DifferentiateWith(lambda x, name: x * scale, diff.JAX() if HAS_JAX else diff.Pliant())
+    np.testing.assert_allclose(inner(X, "a"), X)
+    scale[:] = 2.0
+    np.testing.assert_allclose(inner(X, "a"), 2 * X)
+
+
+@pytest.mark.parametrize("outer", [JAX_PLAIN, TORCH_PLAIN])
+def test_plain_functions_call_it_in_every_mode(outer: Any):
+    inner = DifferentiateWith(wave, diff.FiniteDifferences())
+
+    def f(x: Any, c: Any) -> Any:
+        return inner(x * x, c) * x
+
+    def one(x: Any, c: Any) -> Any:
+        return np.sum(f(x, c))
+
+    for mode in ("forward", "reverse"):
+        system = type(outer)(mode, plain=True)
+        want = diff.jacobian(lambda x, c: wave(x * x, c) * x, diff.Pliant(), X, Constant(2.0))
+        np.testing.assert_allclose(diff.jacobian(f, system, X, Constant(2.0)), want, rtol=1e-4, atol=1e-5)
+        want = diff.hessian(around(wave), diff.Pliant(), X)
+        np.testing.assert_allclose(diff.hessian(one, system, X, Constant(2.0)), want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("outer", [CASADI, SYMPY])
+def test_libraries_of_expressions_say_that_they_cannot_run_it(outer: Any):
+    inner = DifferentiateWith(wave, diff.ComplexStep())
+    with pytest.raises(UnsupportedError, match="wave is a DifferentiateWith: CasADi and SymPy") as error:
+        diff.gradient(around(inner), outer, X)
+    assert error.match("test_differentiate_with.py")
+
+
+@pytest.mark.jax
+def test_it_runs_in_programs_given_to_jax():
+    import jax
+
+    inner = DifferentiateWith(wave, diff.ComplexStep())
+    with jax.enable_x64(True):
+        made = jax.jit(jax.grad(pliant.to_jax(lambda x: np.sum(inner(x * x, 2.0) * x))))(jax.numpy.asarray(X))
+    np.testing.assert_allclose(made, expected(), rtol=1e-10)

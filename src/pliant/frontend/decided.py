@@ -149,6 +149,17 @@ class Deciding:
             return []  # a condition may say that it is not computed
         return found
 
+    def held(self, value: Value) -> Any:
+        """What a value holds for the arguments at hand, whatever the next ones are; None if that cannot be told."""
+        root = self._at_root(value)
+        self._look_at(root)
+        if self.names[root] is None or not self._is_small(root):
+            return None
+        try:
+            return self._content(root)
+        except (IndexError, ValueError, ArithmeticError):
+            return None
+
     def of(self, value: Value) -> Any:
         """A value as an array, if it is one of those that are wanted, or a number that follows from them; else None."""
         if value not in self.known:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from pliant.core.types import DTYPES
+from pliant.core.types import DTYPES, Type
 from pliant.diff.foreign import Map, Other, only
 from pliant.diff.optional import package
 
@@ -15,10 +16,22 @@ from pliant.diff.optional import package
 def in_jax(function: Any, x: Any, constants: tuple[Any, ...]) -> Any:
     """The value, as an array of JAX."""
     with _module("jax").ensure_compile_time_eval():  # the function may be run by JAX itself
-        made = function.result_type(x, constants)
+        made = function.result_type(x, constants, _held)
+    return in_program_of_jax(Map(function, "value"), made, (x, *constants))
+
+
+def in_program_of_jax(map: Map, made: Type, xs: Sequence[Any]) -> Any:
+    """One of the maps, of operands and constants. made: the type of the function's result."""
     dtype = _module("jax").dtypes.canonicalize_dtype(DTYPES[made.dtype])
-    given = [_module("jax.numpy").asarray(a) for a in (x, *constants)]
-    return _foreign().bind(*given, map=Map(function, "value"), y=(made.shape, dtype))
+    given = [_module("jax.numpy").asarray(x) for x in xs]
+    return _foreign().bind(*given, map=map, y=(made.shape, dtype))
+
+
+def _held(x: Any) -> Any:
+    """What an array holds, also one that JAX differentiates now; None of one that it compiles."""
+    while hasattr(x, "primal"):
+        x = x.primal
+    return None if isinstance(x, _module("jax.core").Tracer) else np.asarray(x)
 
 
 def _module(name: str) -> Any:
