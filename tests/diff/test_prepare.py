@@ -15,7 +15,15 @@ import pytest
 import pliant.diff as diff
 from pliant.diff import Active, Cache, Constant, ConstantOrCache, Pliant, namespace
 from pliant.errors import ArgumentError, PreparationError
-from tests.diff.systems import IN_PLACE, JAX_, MLX, TENSORFLOW, TORCH, TWICE, every_system
+from tests.diff.systems import (
+    IN_PLACE,
+    JAX_,
+    MLX,
+    TENSORFLOW,
+    TORCH,
+    TWICE,
+    every_system,
+)
 
 X = np.array([0.1, 0.2, 0.3])
 

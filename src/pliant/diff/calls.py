@@ -58,6 +58,8 @@ class Call:
     seeds: tuple[Arrays, ...]
     y: Any
     has_aux: bool
+    args: tuple[Any, ...]  # x and contexts, as they were given
+    trees: tuple[Any, ...]  # the seeds as well
 
     @property
     def signature(self) -> Signature:
@@ -87,7 +89,8 @@ def call(operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[
     if spec.seeds and not seeds:
         got = "an empty one" if isinstance(t, tuple) else type(t).__name__
         raise ArgumentError(f"{operator}: expected a tuple of seeds, got {got}", hint="one seed t is the tuple (t,)")
-    return Call(spec, f, system, given, tuple([_seed(seed, given, spec, operator) for seed in seeds]), y, has_aux)
+    leaves = tuple([_seed(seed, given, spec, operator) for seed in seeds])
+    return Call(spec, f, system, given, leaves, y, has_aux, (x, *contexts), seeds)
 
 
 def _tuple(t: Any) -> tuple[Any, ...]:

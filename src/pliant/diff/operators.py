@@ -218,10 +218,10 @@ def _results(
 ) -> tuple[Any, ...]:
     """What the operator's `value_and_` form returns: y or (y, aux), and the derivatives."""
     prep = options.get("prep")
-    if prep.__class__ is Prep and len(options) == 1:
+    if prep.__class__ is Prep and (len(options) == 1 or (len(options) == 2 and options.get("out") is not None)):
         made = prep.quick(operator, f, system, x, t, contexts)
         if made is not None:
-            return made
+            return made if len(options) == 1 else (*made[:-1], _filled(options["out"], made[-1], "out"))
     return _checked_results(operator, f, system, x, t, contexts, **options)
 
 
@@ -250,6 +250,9 @@ def _last(results: tuple[Any, ...], options: Any) -> Any:
 
 def _filled(out: Any, made: Any, name: str) -> Any:
     """`out`, holding what was made."""
+    if out.__class__ is np.ndarray and out.__class__ is made.__class__ and out.shape == made.shape:
+        _write(out, made, name)
+        return out
     if is_sparse(out) and is_sparse(made):
         if not _has_places(out, made):
             raise ShapeError(
@@ -285,6 +288,6 @@ def _write(target: Any, leaf: Any, name: str) -> None:
     made = np.asarray(leaf)
     if not target.flags.writeable:
         raise ReadOnlyError(f"{name}= cannot be written: it is read-only")
-    if not np.can_cast(made.dtype, target.dtype, "same_kind"):
+    if made.dtype != target.dtype and not np.can_cast(made.dtype, target.dtype, "same_kind"):
         raise DTypeError(f"{name}= has dtype {target.dtype}, the result {made.dtype}")
     np.copyto(target, made, casting="same_kind")

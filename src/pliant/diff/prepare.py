@@ -11,14 +11,15 @@ from typing import Any, Final, Literal, final
 
 from pliant.diff import programs
 from pliant.diff.calls import Call, Operator, Signature, converted_call
-from pliant.diff.contexts import Constant
+from pliant.diff.contexts import Cache
 from pliant.diff.functional import Functional, Template
 from pliant.diff.layout import flatten
+from pliant.diff.plainly import are_of, kind_of, roles_of
 from pliant.diff.routine import Routine
 from pliant.diff.second_order import parts_of
 from pliant.diff.sparse import Sparse, sparse_program
 from pliant.diff.sparsity import Sparsity
-from pliant.diff.system import Arrays, Form, System, Way, kind
+from pliant.diff.system import Arrays, Form, System, Way
 from pliant.errors import ArgumentError, PreparationError
 
 Mismatch = Literal["error", "reprepare", "convert"]
@@ -49,7 +50,7 @@ class Prep:
     every: Way = field(repr=False)  # (y, *derivatives)
     value_and: Way = field(repr=False)  # (y, derivative)
     __call__: Way = field(repr=False)  # the derivative
-    kinds: list[Any] = field(default_factory=list[Any], repr=False)  # of x and constants, if none is a container
+    roles: list[Any] = field(default_factory=list[Any], repr=False)  # of x and contexts, as `plainly` compares them
     seed_kinds: list[Any] = field(default_factory=list[Any], repr=False)
     on_mismatch: Mismatch = "error"
     sparsity: Sparsity | None = None
@@ -80,22 +81,28 @@ class Prep:
         asked, its_system = self.asked
         if f is not self.f or operator != asked or (system is not its_system and system != its_system):
             return None
-        kinds = self.kinds
-        if len(kinds) != len(contexts) + 1:
+        roles = self.roles
+        if len(roles) != len(contexts) + 1:
             return None
         given: list[Any] = []
-        for n, a in enumerate((x, *contexts)):  # nothing is called here: the loop is most of what this costs
+        for n, a in enumerate((x, *contexts)):  # nothing is called for arrays: the loop is most of what this costs
+            role, type_, of, shape = roles[n]
             if n:
-                if a.__class__ is not Constant:
+                if a.__class__ is not role:
                     return None
                 a = a.value
-            type_, dtype, shape = kinds[n]
-            if a.__class__ is not type_ or (dtype is not None and (a.dtype != dtype or a.shape != shape)):
+            if a.__class__ is not type_:
                 return None
-            given.append(a)
+            if shape is not None:
+                if a.dtype != of or a.shape != shape:
+                    return None
+            elif of is not None and not of(a):
+                return None
+            if role is not Cache:
+                given.append(a)
         if t is None:
             return self.every(*given)
-        return self.every(x, t, *given[1:]) if t.__class__ is tuple and _are_of(t, self.seed_kinds) else None
+        return self.every(x, t, *given[1:]) if t.__class__ is tuple and are_of(t, self.seed_kinds) else None
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
@@ -152,16 +159,19 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
     def functional_of(system: System) -> Functional:
         return Functional(of.f, given.layout, system, of.has_aux, filled, caches)
 
+    roles = _roles(of)
     if isinstance(of.system, Sparse):
         made = sparse_program(of.system, spec.name, functional_of, given)
         routine = Routine(of.signature, made.functional, made.outer, made.run)
         calls = _selected(routine.call, spec, _as_it_is)
-        return Prep(of.f, (spec.name, of.system), routine, *calls, on_mismatch=on_mismatch, sparsity=made.sparsity)
+        return Prep(
+            of.f, (spec.name, of.system), routine, *calls, *roles, on_mismatch=on_mismatch, sparsity=made.sparsity
+        )  # fmt: skip
     functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
     routine = Routine(of.signature, functional, outer, outer.compile_of(functional, program))
     calls = _bound(outer, program, routine)
-    return Prep(of.f, (spec.name, of.system), routine, *calls, *_kinds(of), on_mismatch=on_mismatch)
+    return Prep(of.f, (spec.name, of.system), routine, *calls, *roles, on_mismatch=on_mismatch)
 
 
 def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
@@ -207,18 +217,15 @@ def _as_it_is(way: Way) -> Way:
     return way
 
 
-def _are_of(seeds: Sequence[Any], kinds: Sequence[Any]) -> bool:
-    """Whether leaves are plainly of these kinds: false also where a closer look would find that they are."""
-    return len(seeds) == len(kinds) and all([kind(s) == k for s, k in zip(seeds, kinds, strict=True)])
-
-
-def _kinds(of: Call) -> tuple[list[Any], list[Any]]:
-    """What `quick` compares; nothing where a signature is more than the types of single leaves."""
-    is_flat = of.given.layout.is_flat and all([len(seed) == 1 for seed in of.seeds])
-    if not is_flat or of.has_aux or of.y is not None:
+def _roles(of: Call) -> tuple[list[Any], list[Any]]:
+    """What `quick` compares; nothing where more is asked for than what `every` makes."""
+    if of.has_aux or of.y is not None:
         return [], []
-    given = [kind(a) for a in (*of.given.actives, *of.given.constants)]
-    return given, [kind(seed[0]) for seed in of.seeds]
+    x, *contexts = of.args
+    kinds = [kind_of(seed) for seed in of.trees]
+    if None in kinds or (of.given.layout.is_flat and any([k is not None and k[2] is None for k in kinds])):
+        return [], []  # numbers as seeds of what is called with arrays alone
+    return list(roles_of(x, contexts)), list(kinds)
 
 
 def _template(x: Any) -> Template:
