@@ -9,7 +9,7 @@ import pytest
 
 import pliant.diff as diff
 from pliant.diff import Constant, namespace
-from pliant.errors import PreparationError
+from pliant.errors import DTypeError, PreparationError, ShapeError
 from tests.diff.systems import JAX_, PLIANT, TORCH, TWICE, every_system
 
 X = np.array([0.1, 0.2, 0.3])
@@ -87,3 +87,25 @@ def test_containers_and_auxiliary_results_at_a_point():
     assert aux == {"name": "g"}
     np.testing.assert_allclose(y["y"], 2 * X)
     np.testing.assert_allclose(ct["b"], np.sum(X))
+
+
+@every_system
+@pytest.mark.parametrize("name", ["pushforward", "pullback"])
+def test_value_and_gives_the_value_and_the_derivatives(system: Any, name: str):
+    prep = getattr(diff, f"prepare_{name}_same_point")(f, system, X, SEEDS, Constant(2.0))
+    y, made = prep.value_and(SEEDS)
+    np.testing.assert_allclose(y, f(X, 2.0))
+    np.testing.assert_allclose(made, prep(SEEDS), rtol=1e-12)
+
+
+@every_system
+@pytest.mark.parametrize("name", ["pushforward", "pullback"])
+def test_seeds_of_another_shape_or_complex_ones_are_refused(system: Any, name: str):
+    prep = getattr(diff, f"prepare_{name}_same_point")(f, system, X, SEEDS, Constant(2.0))
+    word = "cotangent" if name == "pullback" else "tangent"
+    with pytest.raises(ShapeError, match=rf"{name}: the {word} has shape \[2\], (x has|the result) \[3\]"):
+        prep((np.ones(2),))
+    with pytest.raises(DTypeError, match=rf"{name}: the {word} is complex128\[3\], expected float64\[3\]"):
+        prep((1j * np.ones(3),))
+    for dtype in (np.float32, np.int64):
+        np.testing.assert_allclose(prep((np.ones(3, dtype),)), prep((np.ones(3),)), rtol=1e-6)

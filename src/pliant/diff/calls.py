@@ -11,7 +11,7 @@ import numpy as np
 from pliant.diff import programs
 from pliant.diff.layout import Given, Layout, flatten, leaf_type, split
 from pliant.diff.system import Arrays, dtype_name
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError
 
 
 @final
@@ -111,9 +111,7 @@ def _seed(seed: Any, given: Given, spec: Operator, name: str) -> Arrays:
     leaves = seed_leaves(seed, given.layout, spec)
     if spec.seeds == "y":
         return leaves
-    if [tuple(leaf.shape) for leaf in leaves] != [tuple(x.shape) for x in given.actives]:
-        shapes = [", ".join(str(list(a.shape)) for a in arrays) for arrays in (leaves, given.actives)]
-        raise ShapeError(f"{name}: the tangent has shape {shapes[0]}, x has {shapes[1]}")
+    programs.refuse_shapes(leaves, given.actives, f"{name}: the tangent", "x has")
     programs.refuse_complex(leaves, given.actives, f"{name}: the tangent", "x")
     return tuple([
         leaf if str(leaf.dtype) == str(x.dtype) or not hasattr(leaf, "astype") else leaf.astype(x.dtype)

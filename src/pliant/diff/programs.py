@@ -31,6 +31,13 @@ def refuse_complex(seeds: Sequence[Any], likes: Sequence[Any], name: str, whose:
             )
 
 
+def refuse_shapes(seeds: Sequence[Any], likes: Sequence[Any], name: str, whose: str) -> None:
+    """ShapeError unless each of the seeds has the shape of what it belongs to."""
+    if [shape(seed) for seed in seeds] != [shape(like) for like in likes]:
+        shapes = [", ".join(str(list(shape(a))) for a in arrays) for arrays in (seeds, likes)]
+        raise ShapeError(f"{name} has shape {shapes[0]}, {whose} {shapes[1]}")
+
+
 def columns(system: System, fn: Flat, xs: Arrays, scale: complex = 1) -> tuple[Arrays, Arrays, list[Arrays]]:
     """ys, aux, and per leaf of xs the derivatives [size of x, *y] of all ys along its unit vectors."""
     made: list[Arrays] = []
@@ -210,9 +217,7 @@ def _given(system: System, cts: Arrays) -> Callable[[Arrays], Arrays]:
     """The seed of a pullback; raises unless it is like ys."""
 
     def seed(ys: Arrays) -> Arrays:
-        if [shape(ct) for ct in cts] != [shape(y) for y in ys]:
-            shapes = [", ".join(str(list(shape(a))) for a in arrays) for arrays in (cts, ys)]
-            raise ShapeError(f"pullback: the cotangent has shape {shapes[0]}, the result {shapes[1]}")
+        refuse_shapes(cts, ys, "pullback: the cotangent", "the result")
         refuse_complex(cts, ys, "pullback: the cotangent", "the result")
         return tuple([system.cast(ct, y) for ct, y in zip(cts, ys, strict=True)])
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from pliant.diff import programs
 from pliant.diff.calls import Call
+from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepare
-from pliant.diff.system import Arrays, Flat, Linear, is_sparse
+from pliant.diff.system import Arrays, Flat, Linear, dtype_name, is_sparse
 from pliant.errors import PreparationError
 from pliant.frontend.kinds import is_array
 
@@ -55,15 +56,38 @@ class PointPrep:
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for seeds like those it was prepared with."""
         y, aux, before = self.value
+        seeds = tuple(map(self._fitted, seeds))
         if self.linear is None:
             *_, parts = self.prep.routine.apply(self.point, seeds, self.constants)
             return y, aux, (*before, parts[-1])
         kind = self.prep.routine.operator.results[-1][0]
-        return y, aux, (*before, tuple([self.prep.routine.tree(kind, self.linear(seed)) for seed in seeds]))
+        made = [self.prep.routine.tree(kind, self.linear(seed)) for seed in seeds]
+        return y, aux, (*before, tuple(made))
+
+    def _fitted(self, seed: Arrays) -> Arrays:
+        """A seed in the dtypes of what it belongs to; ShapeError or DTypeError if it does not."""
+        spec, y = self.prep.routine.operator, self.value[0]
+        name, whose, likes = f"{spec.name}: the tangent", "x has", self.point
+        if spec.seeds == "y":
+            name, whose, likes = f"{spec.name}: the cotangent", "the result", tuple(flatten(y)[0])
+        programs.refuse_shapes(seed, likes, name, whose)
+        programs.refuse_complex(seed, likes, name, whose.removesuffix(" has"))
+        return tuple([self._cast(leaf, like) for leaf, like in zip(seed, likes, strict=True)])
+
+    def _cast(self, leaf: Any, like: Any) -> Any:
+        owns = self.prep.routine.outer.owns
+        if dtype_name(leaf) == dtype_name(like) or owns(leaf) != owns(like):
+            return leaf
+        return self.prep.routine.outer.cast(leaf, like) if owns(leaf) else leaf.astype(like.dtype)
 
     def __call__(self, seeds: tuple[Any, ...]) -> Any:
-        """The derivatives for the seeds; nothing is checked."""
-        return self.apply(self.point, self.prep.routine.seeds(seeds), self.constants)[-1][-1]
+        """The derivatives for the seeds."""
+        return self.value_and(seeds)[1]
+
+    def value_and(self, seeds: tuple[Any, ...]) -> Any:
+        """`(y, derivatives)` for the seeds."""
+        y, _, parts = self.apply(self.point, self.prep.routine.seeds(seeds), self.constants)
+        return y, parts[-1]
 
 
 def prepare_at(of: Call) -> PointPrep:
