@@ -28,7 +28,7 @@ def direct(system: Any, f: Callable[..., Any], way: Way, form: Form) -> Way:
             y, dy = ad.unpack_dual(made)
         if dy is None:  # it does not depend on x
             raise _NestedError
-        return (y.detach(), dy.detach()) if is_product else (y, dy)
+        return y.detach(), dy.detach()
 
     def run(x: Any, seeds: Any, *constants: Any) -> Any:
         if torch_tape.is_nested(torch) or not all([t.__class__ is tensor for t in (x, *seeds)]):

@@ -142,7 +142,7 @@ def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear
 
     def at(cts: Arrays) -> Arrays:
         given = tuple([system.array(ct) for ct in cts])
-        return apart(system.torch, pull(given)[0], storages(system.torch, given))
+        return ended(system.torch, apart(system.torch, pull(given)[0], storages(system.torch, given)))
 
     return at
 
@@ -157,13 +157,21 @@ def on_copies(system: Any, program: Callable[..., Any]) -> Callable[..., Any]:
         nonlocal is_checked
         xs, seeds, constants = system.entered(xs, seeds, constants)
         given: Arrays = constants if is_checked else tuple([system.copy(c) for c in constants])
-        made = program(tuple([system.copy(x) for x in xs]), seeds, given)
+        made = ended(system.torch, program(tuple([system.copy(x) for x in xs]), seeds, given))
         is_checked = True
         theirs = storages(system.torch, (*constants, *[t for seed in seeds for t in seed]))
         is_plain = system.plain and not is_nested(system.torch)
         return apart(system.torch, made, theirs, is_plain) if theirs or is_plain else made
 
     return run
+
+
+def ended(torch: Any, made: Any) -> Any:
+    """Results without the history that parameters of f's own give them, unless that is being differentiated."""
+    if made.__class__ is tuple or made.__class__ is list:
+        return tuple([ended(torch, x) for x in made])
+    has_history = made.__class__ is torch.Tensor and made.requires_grad and not is_nested(torch)
+    return made.detach() if has_history else made
 
 
 def storages(torch: Any, xs: Sequence[Any]) -> set[int]:
