@@ -485,3 +485,25 @@ def test_a_function_may_return_a_python_number(system: Any):
 def test_the_complex_step_says_which_floats_it_takes():
     with pytest.raises(DifferentiationError, match="expected float32 or float64, got float16"):
         diff.gradient(total, diff.ComplexStep(), X.astype(np.float16))
+
+
+@pytest.mark.jax
+def test_references_of_jax_are_filled():
+    import jax
+
+    def fill(y: Any, x: Any) -> None:
+        y[...] = x * x
+
+    with jax.enable_x64(True):
+        for x in (X, jax.numpy.asarray(X)):
+            y, out = jax.new_ref(jax.numpy.zeros(3)), jax.new_ref(jax.numpy.zeros((3, 3), np.float32))
+            made, jacobian = diff.value_and_jacobian(fill, diff.JAX(), x, y=y, out=out)
+            assert made is y
+            assert jacobian is out
+            np.testing.assert_allclose(y[...], X * X)
+            np.testing.assert_allclose(out[...], np.diag(2 * X), rtol=1e-6)
+        wrong = jax.new_ref(jax.numpy.zeros((3, 3), int))
+        with pytest.raises(DTypeError, match="out= has dtype int64, the result float64"):
+            diff.jacobian(fill, diff.JAX(), X, y=y, out=wrong)
+        with pytest.raises(ShapeError, match=r"out= has shape \[3\], the result \[3, 3\]"):
+            diff.jacobian(fill, diff.JAX(), X, y=y, out=y)

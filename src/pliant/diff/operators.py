@@ -25,8 +25,8 @@ from pliant.frontend.kinds import is_array
 class Options(TypedDict, total=False):
     """Keywords of every operator.
 
-    prep: a preparation, made for arguments like these. out: an array or container that receives the
-    derivative and is returned. has_aux: f returns `(y, aux)`, the operator's `value_and_` form
+    prep: a preparation, made for arguments like these. out: an array (or tensor, or reference of JAX) or container
+    that receives the derivative and is returned. has_aux: f returns `(y, aux)`, the operator's `value_and_` form
     `((y, aux), derivative)`, its plain form `(derivative, aux)`.
     """
 
@@ -268,7 +268,7 @@ def _filled(out: Any, made: Any, name: str) -> Any:
         shapes = [", ".join(str(list(np.shape(a))) for a in arrays) for arrays in (targets, leaves)]
         raise ShapeError(f"{name}= has shape {shapes[0]}, the result {shapes[1]}")
     for target, leaf in zip(targets, leaves, strict=True):
-        if is_array(target):
+        if is_array(target) or hasattr(target, "addupdate"):  # a reference of JAX
             _write(target, leaf, name)
         elif hasattr(target, "copy_"):
             target.copy_(leaf)
@@ -286,8 +286,8 @@ def _has_places(out: Any, made: Any) -> bool:
 
 def _write(target: Any, leaf: Any, name: str) -> None:
     made = np.asarray(leaf)
-    if not target.flags.writeable:
+    if is_array(target) and not target.flags.writeable:
         raise ReadOnlyError(f"{name}= cannot be written: it is read-only")
     if made.dtype != target.dtype and not np.can_cast(made.dtype, target.dtype, "same_kind"):
         raise DTypeError(f"{name}= has dtype {target.dtype}, the result {made.dtype}")
-    np.copyto(target, made, casting="same_kind")
+    target[...] = made if made.dtype == target.dtype else made.astype(target.dtype)
