@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm import jit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
 
@@ -157,3 +158,31 @@ def stops(x: Any) -> Any:
     while y > 0.5:
         y = y - x
     return y
+
+
+def counting(x: Any, n: Any) -> Any:
+    total = 0
+    for i in range(n):
+        total += i * n
+    return total + x
+
+
+def writing(x: Any, n: Any) -> Any:
+    y = np.zeros(1000)
+    for i in range(min(n, 1000)):
+        y[i] = x + i
+    return y
+
+
+@pytest.mark.parametrize("f", [counting, writing])
+def test_loops_that_llvm_runs_in_vectors_do_not_ask(monkeypatch: pytest.MonkeyPatch, f: Any) -> None:
+    """They were 4 to 8 times slower."""
+    texts, compile = list[str](), jit.compiled
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    monkeypatch.setattr(jit, "compiled", lambda text, *args: texts.append(text) or compile(text, *args))
+    pliant.jit(endless)(-1.0)
+    assert any(["@pliant_signals" in text for text in texts])
+    texts.clear()
+    pliant.jit(f)(1.0, 10)
+    assert texts
+    assert not any(["@pliant_signals" in text for text in texts])
