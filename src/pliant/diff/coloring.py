@@ -8,6 +8,7 @@ coloring algorithms with application to computing Hessians", SIAM J. Sci. Comput
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from typing import Any, Literal, cast
 
@@ -21,6 +22,8 @@ def column_colors(pattern: Any, order: Order = "natural") -> Any:
 
     Colour 0 is a column's where nothing forbids it, so columns without entries have it too.
     """
+    if _longest(pattern) == pattern.shape[1]:
+        return _all_differ(pattern)  # all of them meet
     columns = _lists(pattern.tocsc())
     height = int(pattern.shape[0])
     used: list[set[int]] = [set() for _ in range(height)]  # colours in each row
@@ -55,8 +58,8 @@ def bidirectional_rows(pattern: Any, order: Order = "natural") -> Any:
     best, chosen = len(np.unique(column_colors(pattern, order))), np.zeros(len(degrees), bool)
     for limit in np.unique(degrees)[::-1][1:MOST_CUTS]:
         peeled = degrees > limit
-        if limit >= best:
-            continue  # a row that is left needs as many colours as it has entries
+        if limit + _longest(pattern[peeled].T.tocsr()) >= best:
+            continue  # a line needs as many colours as it has entries
         count = ncolors(row_colors(pattern[peeled], order)) + ncolors(column_colors(pattern[~peeled], order))
         if count < best:
             best, chosen = count, peeled
@@ -75,6 +78,8 @@ def star_colors(pattern: Any, order: Order = "natural") -> Any:
     """A colour per column of a symmetric pattern: neighbours differ, and every path of four
     vertices has three colours. Then each entry can be read directly from H·(sum of a colour)."""
     graph = (pattern + pattern.T).tocsr()
+    if graph.nnz == math.prod(graph.shape):
+        return _all_differ(graph)
     near = [[w for w in row if w != v] for v, row in enumerate(_lists(graph))]
     colors = [-1] * len(near)
     # see Note [stars]
@@ -98,6 +103,15 @@ def star_colors(pattern: Any, order: Order = "natural") -> Any:
                 for u in spokes if len(spokes) == 2 else (v,):
                     around[u].add(colors[w])
     return np.array(colors, int)
+
+
+def _longest(pattern: Any) -> int:
+    """Entries of the row that has the most."""
+    return int(np.diff(pattern.indptr).max(initial=0))
+
+
+def _all_differ(pattern: Any) -> Any:
+    return cast("Any", np.arange(pattern.shape[1]))
 
 
 def _lists(matrix: Any) -> list[list[int]]:

@@ -1,9 +1,9 @@
 """Which elements of a program's results depend on which of its arguments: by index sets.
 
-The sets are rows of sparse boolean matrices, [elements of the value, elements of all active x].
-Data movement is exact: the operation is run on the numbers of the elements instead of on them.
-Loops are followed step by step. Branches count with both sides, and what is not known here depends
-on everything it reads.
+Arrays of floats are followed as arrays of the same shape that name the set of each element (`pattern_graph`). Data
+movement is exact: the operation is run on the names. Loops become operations on whole arrays where they can, and are
+followed step by step where not. Branches count with both sides, and what is not known here depends on everything it
+reads.
 """
 
 from __future__ import annotations
@@ -13,20 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
-import scipy.sparse
 
+from pliant import pipeline
+from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Op, Param, Value, nodes
-from pliant.diff.pattern_sets import (
-    Numbers,
-    as_boolean,
-    everything,
-    fitted,
-    gathered_anywhere,
-    products,
-    selection,
-    union,
-    up_to,
-)
+from pliant.diff.pattern_graph import Unions
+from pliant.diff.pattern_sets import all_along, everything, gathered_anywhere, products, reduced, up_to
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.cond import Cond
@@ -40,11 +32,8 @@ from pliant.ops.sort import Sort
 from pliant.ops.update import AddSlice, UpdateSlice
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import run
-from pliant.transforms.inline import inline
 
-sp: Any = scipy.sparse
-
-MOST_STEPS: Final = 20_000  # operations in a loop, over all its steps, up to which it is followed
+STEPS: Final = 100_000, 1_000, 3_000_000  # see `most_steps`
 _MOVING: Final = (Movement, Concatenate, Gather, ScatterSet, UpdateSlice, ReadBlock, UpdateBlock)
 
 
@@ -59,26 +48,26 @@ class Dependence:
 
 def dependence(fn: Function, arrays: Sequence[Any], active: int) -> Dependence:
     """What results depend on, of the first `active` parameters; arrays: all arguments."""
-    fn = inline(fn)
+    fn = pipeline.emitted(fn)
     xs = fn.params[:active]
-    frame = Frame(sum(x.type.size for x in xs))
+    frame = Frame(Unions(sum(x.type.size for x in xs)))
     frame.known.update(zip(fn.params[active:], arrays[active:], strict=True))
-    start = 0
+    start = 1
     for x in xs:
-        frame.sets[x] = sp.eye_array(x.type.size, frame.width, k=start, dtype=bool, format="csr")
+        frame.sets[x] = np.arange(start, start + x.type.size).reshape(x.shape)
         start += x.type.size
     with np.errstate(all="ignore"):
         frame.follow(fn)
     behind = {node.values[0] for node in nodes(tuple(frame.used)) if isinstance(node.op, Param)}
     assumed = tuple([n for n, p in enumerate(fn.params) if p in behind])
-    return Dependence([frame.set_of(r) for r in fn.results], assumed)
+    return Dependence([frame.graph.rows(frame.set_of(r)) for r in fn.results], assumed)
 
 
 @dataclass
 class Frame:
     """What is known inside one function: index sets of what depends on x, values of what does not."""
 
-    width: int
+    graph: Unions
     sets: dict[Value, Any] = field(default_factory=dict[Value, Any])
     known: dict[Value, Any] = field(default_factory=dict[Value, Any])
     used: set[Value] = field(default_factory=set[Value])  # those whose values decided where elements go
@@ -96,8 +85,8 @@ class Frame:
             # else it is made of indices that depend on x
 
     def set_of(self, value: Value) -> Any:
-        """The set of a value; empty where it does not depend on x."""
-        return self.sets.get(value, sp.csr_array((value.type.size, self.width), dtype=bool))
+        """The sets of a value's elements; empty where it does not depend on x."""
+        return self.sets[value] if value in self.sets else np.zeros(value.shape, np.int64)
 
     def value_of(self, value: Value) -> Any:
         """The value, as it decides where elements go; None if it is not known."""
@@ -114,46 +103,47 @@ class Frame:
         reads = [self.sets[a] for a in node.args if a in self.sets]
         for value, found in zip(node.values, made, strict=True):
             if value.type.is_float:
-                self.sets[value] = everything(reads, value.type.size) if found is None else found
+                self.sets[value] = everything(self.graph, reads, value.shape) if found is None else found
 
     def _made(self, node: Node) -> Any:
         """The set of the only result; None if nothing exact is known about the operation."""
-        op, size = node.op, node.types[0].size
+        op, graph = node.op, self.graph
         match op:
             case Elementwise():
-                return union([fitted(self.sets[a], size) for a in node.args if a in self.sets])
+                found = graph.union([self.sets[a] for a in node.args if a in self.sets])
+                return found if found.shape == node.types[0].shape else np.broadcast_to(found, node.types[0].shape)
             case Reduction():
-                (x,) = node.args
-                kept = np.arange(size).reshape([1 if n in op.axes else s for n, s in enumerate(x.shape)])
-                return as_boolean(selection(np.broadcast_to(kept, x.shape).reshape(-1), size) @ self.sets[x])
+                return reduced(graph, self.sets[node.args[0]], op.axes)
             case Dot():
                 x, y = node.args
-                return products(op, x, y, [self.sets.get(x), self.sets.get(y)])
+                return products(graph, op, x, y, [self.sets.get(x), self.sets.get(y)]).reshape(node.types[0].shape)
             case Sequential():
                 steps = [self.sets[a] for a in node.args if a in self.sets]
-                return union([up_to(node.types[0].shape, op.axis, s, is_reversed=op.reverse) for s in steps])
+                return graph.union([up_to(graph, s, op.axis, is_reversed=op.reverse) for s in steps])
             case Sort():
-                return up_to(node.types[0].shape, op.axis, self.sets[node.args[0]])
+                return all_along(graph, self.sets[node.args[0]], op.axis)
             case AddSlice() | ScatterAdd() | AddBlock():
                 return self._accumulated(node, op)
             case op if isinstance(op, _MOVING):
-                return self._renumbered(op, node.args)
+                return self._moved(op, node.args)
             case _:
                 return None
 
-    def _renumbered(self, op: Op, args: Sequence[Value]) -> Any:
-        """Run a movement on element numbers; 0 stands for what does not depend on x."""
-        given, numbers = list[Any](), Numbers(self.width)
+    def _moved(self, op: Op, args: Sequence[Value]) -> Any:
+        """Run a movement on the names of sets."""
+        given = list[Any]()
         for a in args:
             if a.type.is_float:
-                given.append(numbers.of(a.shape, self.sets.get(a)))
+                given.append(self.set_of(a))
                 continue
             value = self.value_of(a)
             if value is None:
                 x, *indices = args
-                return gathered_anywhere(op, x, indices, self.sets[x]) if isinstance(op, Gather) else None
+                if not isinstance(op, Gather):
+                    return None
+                return gathered_anywhere(self.graph, op, x, indices, self.sets[x])
             given.append(np.asarray(value))
-        return numbers.rows(run(op, np, given)[0])
+        return np.asarray(run(op, np, given)[0])
 
     def _accumulated(self, node: Node, op: AddSlice | ScatterAdd | AddBlock) -> Any:
         """x with u added somewhere."""
@@ -162,23 +152,27 @@ class Frame:
         values = [self.value_of(i) for i in indices]
         if any([v is None for v in values]):
             return None
-        parts = [self.sets[x]] if x in self.sets else []
-        if u not in self.sets:
-            return union(parts)
+        found, added, values = self.set_of(x), self.set_of(u), [np.asarray(v) for v in values]
         if isinstance(op, AddBlock):
-            numbers = Numbers(self.width)
-            given = [numbers.of(x.shape, None), numbers.of(u.shape, self.sets[u]), *map(np.asarray, values)]
-            return union([*parts, numbers.rows(run(UpdateBlock(op.step, op.shared), np, given)[0])])
-        places = np.arange(x.type.size).reshape(x.shape)
+            empty = np.zeros(x.shape, np.int64)
+            return self.graph.union([found, run(UpdateBlock(op.step, op.shared), np, [empty, added, *values])[0]])
+        places: Any = np.arange(x.type.size).reshape(x.shape)
         where: Op = op.window(u.shape) if isinstance(op, AddSlice) else Gather(op.shared, op.unique)
-        target = run(where, np, [places, *map(np.asarray, values)])[0]
-        return union([*parts, as_boolean(selection(target.reshape(-1), x.type.size) @ self.sets[u])])
+        target = np.asarray(run(where, np, [places, *values])[0]).reshape(-1)
+        made = found.copy().reshape(-1)
+        if target.size == 1:
+            made[target[0]] = self.graph.union([made[target[0]], added.reshape(())])
+            return made.reshape(x.shape)
+        touched, group = np.unique(target, return_inverse=True)
+        parts = np.concatenate([made[touched], added.reshape(-1)])
+        made[touched] = self.graph.grouped(np.concatenate([np.arange(touched.size), group]), parts, touched.size)
+        return made.reshape(x.shape)
 
     # --- functions inside operations
 
     def _inner(self, fn: Function, entries: Sequence[tuple[Any, Any]], args: Sequence[Value]) -> Frame:
         """A function followed for (set, value) pairs; what it needs to know of them is needed here."""
-        inner = Frame(self.width)
+        inner = Frame(self.graph)
         for p, (found, value) in zip(fn.params, entries, strict=True):
             if found is not None:
                 inner.sets[p] = found
@@ -199,38 +193,37 @@ class Frame:
         assert isinstance(op, Cond)
         entries = [self.entry(a) for a in node.args[1:]]
         frames = [(fn, self._inner(fn, entries, node.args)) for fn in op.branches]
-        return [union([frame.set_of(fn.results[n]) for fn, frame in frames]) for n in range(len(node.values))]
+        return [
+            self.graph.union([frame.set_of(fn.results[n]) for fn, frame in frames]) for n in range(len(node.values))
+        ]
 
     def loop(self, node: Node) -> list[Any]:
         """Step by step, or, where that takes too long, all steps as one."""
         op = node.op
         assert isinstance(op, Loop)
         counts = [self.value_of(a) for a, kind in zip(node.args, op.ins, strict=True) if kind == "count"]
-        if None in counts or op.length * len(op.body.nodes) > MOST_STEPS:
+        if None in counts or operations((node,)) > most_steps(self.graph.width):
             return self._saturated(op.body, node, op.ins, op.outs)
         count = min(max(int(counts[0]), 0), op.length) if counts else op.length
         state = [self.entry(a) for a in node.args]
-        rows: list[list[Any]] = [[] for _ in op.outs]
+        made: list[Any] = [np.zeros(v.shape, np.int64) for v in node.values]
         for i in range(count)[:: -1 if op.reverse else 1]:
-            given = [
-                _row(entry, i, p.type.size) if kind == "each" else entry
-                for p, kind, entry in zip(op.body.params[1:], op.ins, state, strict=True)
-            ]
+            given = [_row(entry, i) if kind == "each" else entry for kind, entry in zip(op.ins, state, strict=True)]
             frame = self._inner(op.body, [(None, np.int64(i)), *given], node.args)
             lasts = iter([r for r, kind in zip(op.body.results, op.outs, strict=True) if kind == "last"])
             state = [
                 frame.entry(next(lasts)) if kind == "carry" else entry
                 for kind, entry in zip(op.ins, state, strict=True)
             ]
-            for made, r in zip(rows, op.body.results, strict=True):
-                made.append(frame.set_of(r))
+            for n, (r, kind) in enumerate(zip(op.body.results, op.outs, strict=True)):
+                if kind == "stack":
+                    made[n][i] = frame.set_of(r)
+                elif kind != "last" and r in frame.sets:
+                    made[n] = self.graph.union([made[n], frame.sets[r]])
         ends = iter([found for kind, (found, _) in zip(op.ins, state, strict=True) if kind == "carry"])
-        step = -1 if op.reverse else 1
         return [
-            _or_empty(next(ends), v.type.size, self.width)
-            if kind == "last"
-            else _joined(made[::step], kind, v, self.width)
-            for kind, made, v in zip(op.outs, rows, node.values, strict=True)
+            (made[n] if (end := next(ends)) is None else end) if kind == "last" else made[n]
+            for n, kind in enumerate(op.outs)
         ]
 
     def while_loop(self, node: Node) -> list[Any]:
@@ -240,32 +233,26 @@ class Frame:
         return self._saturated(op.body, node, op.ins, ("last",) * len(node.values))
 
     def _saturated(self, body: Function, node: Node, ins: Sequence[str], outs: Sequence[str]) -> list[Any]:
-        """What any number of steps may depend on: carries grow until they stay."""
-        params = body.params[len(body.params) - len(ins) :]
-        index = [(None, None)] * (len(body.params) - len(ins))
-        state = [
-            (_collapsed(self.sets[a], p.type.size) if kind == "each" else self.sets[a], None)
-            if a in self.sets
-            else (None, None if kind != "const" else self.known.get(a))
-            for a, p, kind in zip(node.args, params, ins, strict=True)
-        ]
-        while True:
-            frame = self._inner(body, [*index, *state], node.args)
-            lasts = iter([r for r, kind in zip(body.results, outs, strict=True) if kind == "last"])
-            grown = [
-                (_grown(found, frame.sets.get(next(lasts))), None) if kind == "carry" else (found, value)
-                for kind, (found, value) in zip(ins, state, strict=True)
-            ]
-            if all([_count(a) == _count(b) for (a, _), (b, _) in zip(grown, state, strict=True)]):
-                break
-            state = grown
-        ends = iter([found for kind, (found, _) in zip(ins, state, strict=True) if kind == "carry"])
-        return [
-            _or_empty(next(ends), v.type.size, self.width)
-            if kind == "last"
-            else _joined([frame.set_of(r)] * (v.type.size // max(r.type.size, 1)), kind, v, self.width)
-            for kind, r, v in zip(outs, body.results, node.values, strict=True)
-        ]
+        """What any number of steps may depend on: carries are parts of themselves."""
+        graph, skipped = self.graph, len(body.params) - len(ins)
+        state: list[tuple[Any, Any]] = [(None, None)] * skipped
+        for a, p, kind in zip(node.args, body.params[skipped:], ins, strict=True):
+            found = self.sets.get(a)
+            if kind == "carry" and p.type.is_float:
+                found = graph.circle(p.shape)
+                graph.add(found, self.set_of(a))
+            elif kind == "each" and found is not None:
+                found = reduced(graph, found, (0,))
+            state.append((found, self.known.get(a) if kind == "const" else None))
+        frame = self._inner(body, state, node.args)
+        ends = iter([found for kind, (found, _) in zip(ins, state[skipped:], strict=True) if kind == "carry"])
+        made: list[Any] = []
+        for kind, r, v in zip(outs, body.results, node.values, strict=True):
+            end = next(ends) if kind == "last" else None
+            if end is not None:
+                graph.add(end, frame.set_of(r))
+            made.append(np.broadcast_to(frame.set_of(r), v.shape) if end is None else end)
+        return made
 
 
 _CONTROL: Final[dict[type[Op], Callable[[Frame, Node], list[Any]]]] = {
@@ -275,32 +262,22 @@ _CONTROL: Final[dict[type[Op], Callable[[Frame, Node], list[Any]]]] = {
 }
 
 
-def _row(entry: tuple[Any, Any], i: int, size: int) -> tuple[Any, Any]:
+def most_steps(width: int) -> int:
+    """Operations in a loop, over all its steps, up to which it is followed: more of them if x has more elements, since
+    a matrix takes the more derivatives then, if nothing is known of it."""
+    least, each, most = STEPS
+    return min(max(least, each * width), most)
+
+
+def operations(within: Sequence[Node]) -> int:
+    """How many are run, those of all steps counted."""
+    count = 0
+    for node in within:
+        inner = sum([operations(fn.nodes) for fn in functions_of(node.op).values()])
+        count += 1 + inner * (node.op.length if isinstance(node.op, Loop) else 1)
+    return count
+
+
+def _row(entry: tuple[Any, Any], i: int) -> tuple[Any, Any]:
     found, value = entry
-    return None if found is None else found[i * size : (i + 1) * size], None if value is None else value[i]
-
-
-def _joined(rows: Sequence[Any], kind: str, value: Value, width: int) -> Any:
-    """The set of a stack of rows, or of a fold of them."""
-    if kind != "stack" and rows:
-        return union(rows)
-    missing = value.type.size - sum([row.shape[0] for row in rows])  # of steps that are not run
-    return sp.vstack([*rows, _or_empty(None, missing, width)], format="csr")
-
-
-def _or_empty(found: Any, size: int, width: int) -> Any:
-    return sp.csr_array((size, width), dtype=bool) if found is None else found
-
-
-def _collapsed(rows: Any, size: int) -> Any:
-    """The union over the steps of what each row of an operand depends on."""
-    return as_boolean(selection(np.arange(rows.shape[0]) % max(size, 1), size) @ rows)
-
-
-def _grown(before: Any, after: Any) -> Any:
-    found = [s for s in (before, after) if s is not None]
-    return union(found) if found else None
-
-
-def _count(found: Any) -> int:
-    return 0 if found is None else int(found.nnz)
+    return None if found is None else found[i], None if value is None else value[i]

@@ -18,7 +18,8 @@ from pliant.diff import programs
 from pliant.diff.coloring import Order
 from pliant.diff.functional import Functional
 from pliant.diff.layout import Given
-from pliant.diff.pattern import dependence, sp
+from pliant.diff.pattern import dependence
+from pliant.diff.pattern_graph import sp
 from pliant.diff.second_order import Mixed, SecondOrder, parts_of, refuse_others
 from pliant.diff.sparsity import Direction, Sparsity, hessian_sparsity, jacobian_sparsity
 from pliant.diff.system import Arrays, Flat, System, dtype_name, shape, size

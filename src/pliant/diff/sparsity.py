@@ -8,7 +8,7 @@ from typing import Any, Literal, cast, final
 import numpy as np
 
 from pliant.diff.coloring import Order, bidirectional_rows, column_colors, ncolors, row_colors, star_colors
-from pliant.diff.pattern import sp
+from pliant.diff.pattern_graph import sp
 
 Direction = Literal["columns", "rows", "both"]
 
