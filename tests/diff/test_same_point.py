@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -109,3 +112,51 @@ def test_seeds_of_another_shape_or_complex_ones_are_refused(system: Any, name: s
         prep((1j * np.ones(3),))
     for dtype in (np.float32, np.int64):
         np.testing.assert_allclose(prep((np.ones(3, dtype),)), prep((np.ones(3),)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("system", [PLIANT, JAX_])
+@pytest.mark.parametrize("name", ["pushforward", "pullback", "hvp"])
+def test_other_points_do_not_trace_the_function_again(system: Any, name: str):
+    calls = deque[int]()
+
+    def counted(x: Any, c: Any) -> Any:
+        calls.append(1)
+        return total(x, c) if name == "hvp" else f(x, c)
+
+    prepare, seeds = getattr(diff, f"prepare_{name}_same_point"), SEEDS[:1]
+    prepare(counted, system, X, seeds, Constant(2.0))(seeds)
+    before = len(calls)
+    preps = [prepare(counted, system, k * X, seeds, Constant(float(k))) for k in (2, 3)]
+    for k, prep in zip((2, 3), preps, strict=True):
+        expected = getattr(diff, name)(counted, system, k * X, seeds, Constant(float(k)), prep=prep)
+        np.testing.assert_allclose(prep(seeds)[0], expected[0])
+        x = k * X
+        slope = k * (2 * np.cos(x) - x * np.sin(x) if name == "hvp" else np.sin(x) + x * np.cos(x))
+        np.testing.assert_allclose(prep(seeds)[0], slope * seeds[0], rtol=1e-6)
+    assert len(calls) == before
+
+
+@pytest.mark.parametrize("system", [PLIANT, JAX_, TORCH])
+def test_what_a_function_reads_from_outside_is_read_at_each_preparation(system: Any):
+    outside = {"scale": 2.0}
+
+    def g(x: Any) -> Any:
+        return outside["scale"] * x * x
+
+    for scale in (2.0, 3.0, 2.0):
+        outside["scale"] = scale
+        prep = diff.prepare_pullback_same_point(g, system, X, SEEDS)
+        np.testing.assert_allclose(prep(SEEDS), [2 * scale * X * s for s in SEEDS])
+
+
+def test_functions_that_go_take_their_preparations_with_them():
+    def prepared() -> Any:
+        def g(x: Any) -> Any:
+            return x * x
+
+        diff.prepare_pullback_same_point(g, diff.Pliant(), X, SEEDS)(SEEDS)
+        return weakref.ref(g)
+
+    made = [prepared() for _ in range(4)]
+    gc.collect()
+    assert sum([ref() is not None for ref in made]) <= 1

@@ -10,7 +10,8 @@ import numpy as np
 
 from pliant.diff.calls import OPERATORS, Operator, Signature, seed_leaves
 from pliant.diff.functional import Functional
-from pliant.diff.system import Arrays, System, is_sparse
+from pliant.diff.programs import gradient_of
+from pliant.diff.system import Arrays, AtPoint, Flat, System, is_sparse
 
 
 @final
@@ -22,6 +23,7 @@ class Routine:
     functional: Functional
     outer: System
     run: Callable[..., Any] = field(repr=False)
+    points: dict[Any, AtPoint | None] = field(default_factory=dict[Any, AtPoint | None], repr=False)
 
     @property
     def operator(self) -> Operator:
@@ -53,6 +55,26 @@ class Routine:
         if self.outer.owns(x):
             return tuple(leaves)
         return tuple([leaf if is_sparse(leaf) else self.outer.numpy(leaf) for leaf in leaves])
+
+    def at_point(self, key: Any) -> AtPoint | None:
+        """What makes derivatives at points, for the latest of what else the program depends on; None if the system
+        cannot keep them."""
+        if key not in self.points:
+            self.points.clear()
+            self.points[key] = self._at_point()
+        return self.points[key]
+
+    def _at_point(self) -> AtPoint | None:
+        functional, spec = self.functional, self.operator
+        if spec.order == 1:
+            return self.outer.at_point(functional.bind, spec.is_forward)
+        if type(self.outer) is not type(functional.system):
+            return None
+
+        def gradient(constants: Arrays) -> Flat:
+            return gradient_of(functional.system, functional.bind(constants))
+
+        return self.outer.at_point(gradient, spec.is_forward)
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""

@@ -8,11 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff import programs
 from pliant.diff.calls import Call
 from pliant.diff.layout import flatten
-from pliant.diff.prepare import Prep, prepare
-from pliant.diff.system import Arrays, Flat, Linear, dtype_name, is_sparse
+from pliant.diff.prepare import Prep, prepared
+from pliant.diff.system import Arrays, Linear, dtype_name, is_sparse
 from pliant.errors import PreparationError
 from pliant.frontend.kinds import is_array
 
@@ -92,7 +91,7 @@ class PointPrep:
 
 def prepare_at(of: Call) -> PointPrep:
     """A preparation for the very point of a call."""
-    prep = prepare(of)
+    prep = prepared(of)
     point, constants = (tuple(map(_kept, leaves)) for leaves in (of.given.actives, of.given.constants))
     y, aux, parts = prep.routine.apply(point, of.seeds, constants)
     return PointPrep(prep, point, constants, (y, aux, parts[:-1]), _linear(prep, point, constants))
@@ -105,18 +104,12 @@ def _kept(x: Any) -> Any:
 
 def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:
     """The derivative at the point as a function of a seed, if the system can keep it."""
-    system, functional, spec = prep.routine.outer, prep.routine.functional, prep.routine.operator
-    if spec.order == 2 and type(system) is not type(functional.system):
+    system = prep.routine.outer
+    given, key = prep.routine.functional.inputs(point, constants)
+    at = prep.routine.at_point(key)
+    if at is None:
         return None
-    given, _ = functional.inputs(point, constants)
-
-    def bound(constants: Arrays) -> Flat:
-        flat = functional.bind(constants)
-        return flat if spec.order == 1 else programs.gradient_of(functional.system, flat)
-
-    kept = system.at_point(bound, point, given, spec.is_forward)
-    if kept is None:
-        return None
+    kept = at(point, given)
 
     def linear(seed: Arrays) -> Arrays:
         made = kept(seed)

@@ -25,6 +25,7 @@ Pushed = tuple[Arrays, Arrays, Arrays]
 Bound = Callable[[Arrays], Flat]  # constants to the flat function for them
 Way = Callable[..., Any]  # a call of a preparation, with arguments as users give them
 Linear = Callable[[Arrays], Arrays]  # a derivative at one point, of the leaves of one seed
+AtPoint = Callable[[Arrays, Arrays], Linear]  # xs and constants to the derivative there
 Mode = Literal["forward", "reverse", "both"]
 
 
@@ -215,8 +216,8 @@ class System(ABC):
         """A way to call a preparation, compiled as a whole if that can be."""
         return way
 
-    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear | None:
-        """The derivative at one point, for which f is not run again; None if it cannot be kept."""
+    def at_point(self, bound: Bound, is_forward: bool) -> AtPoint | None:
+        """What makes derivatives at points, for which f is not run again; None if they cannot be kept."""
         return None
 
     # --- arrays

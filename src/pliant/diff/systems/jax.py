@@ -13,10 +13,10 @@ from pliant.backends.jax import DERIVED
 from pliant.diff.system import (
     Abilities,
     Arrays,
+    AtPoint,
     Bound,
     Flat,
     Form,
-    Linear,
     Mode,
     Pushed,
     System,
@@ -105,9 +105,9 @@ class OnJAX(System):
         """One call of what `jax.jit` made; JAX's arrays in give JAX's arrays."""
         return jax_calls.direct(self, form, program, functional, way)
 
-    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
-        """The linear function that `jax.linearize` or `jax.vjp` returns, compiled."""
-        return jax_calls.at_point(self, bound, xs, constants, is_forward)
+    def at_point(self, bound: Bound, is_forward: bool) -> AtPoint:
+        """The linear functions that `jax.linearize` or `jax.vjp` returns, compiled."""
+        return jax_calls.at_point(self, bound, is_forward)
 
     def array(self, x: Any) -> Any:
         """`jnp.asarray`."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.backends import backend_named
 from pliant.diff.captured import NOTHING, UNREAD
-from pliant.diff.system import Arrays, Bound, Form, Linear, Way, native, unboxed
+from pliant.diff.system import Arrays, AtPoint, Bound, Form, Linear, Way, native, unboxed
 from pliant.frontend.kinds import is_array
 
 SMALL: Final = 4096  # elements: to copy these twice costs less than to hand over one more array
@@ -139,10 +139,9 @@ def _copy(fn: Any) -> Callable[..., Any]:
     return FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
 
 
-def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
-    """The derivative as a function of a seed; what it needs of f is computed here."""
+def at_point(system: Any, bound: Bound, is_forward: bool) -> AtPoint:
+    """What makes derivatives at points as functions of a seed, with what they need of f."""
     jax = system.jax
-    is_wide = bool(jax.config.jax_enable_x64) or not all([isinstance(x, jax.Array) for x in xs])
 
     def linear(xs: Arrays, constants: Arrays) -> Any:
         fn = bound(constants)
@@ -155,15 +154,21 @@ def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays, is_forwar
     def apply(kept: Any, seed: Arrays) -> Any:
         return kept(seed)
 
-    with jax.enable_x64(is_wide), system.reversing():
-        kept, run = jax.jit(linear)(xs, constants), jax.jit(apply)
+    start, run = jax.jit(linear), jax.jit(apply)
 
-    def at(seed: Arrays) -> Arrays:
-        with jax.enable_x64(is_wide):
-            if is_forward:
-                return run(kept, seed)
-            with system.reversing():
-                (gs,) = run(kept, tuple([system.conj(system.array(ct)) for ct in seed]))
-            return tuple([system.conj(g) for g in gs])
+    def at(xs: Arrays, constants: Arrays) -> Linear:
+        is_wide = bool(jax.config.jax_enable_x64) or not all([isinstance(x, jax.Array) for x in xs])
+        with jax.enable_x64(is_wide), system.reversing():
+            kept = start(xs, constants)
+
+        def along(seed: Arrays) -> Arrays:
+            with jax.enable_x64(is_wide):
+                if is_forward:
+                    return run(kept, seed)
+                with system.reversing():
+                    (gs,) = run(kept, tuple([system.conj(system.array(ct)) for ct in seed]))
+                return tuple([system.conj(g) for g in gs])
+
+        return along
 
     return at

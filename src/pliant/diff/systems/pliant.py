@@ -10,9 +10,9 @@ import numpy as np
 
 from pliant import differentiate
 from pliant.active import once
-from pliant.api import jit, linearize, vjp, vmap
+from pliant.api import LinearFunction, jit, vmap
 from pliant.compiled import Compiled
-from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
+from pliant.diff.system import Abilities, Arrays, AtPoint, Bound, Flat, Linear, Mode, Pushed, System, Way
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, short
 from pliant.frontend.instrumented import callee, of_object
@@ -89,13 +89,24 @@ class Pliant(System):
 
         return run
 
-    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
-        """The linear program, and what it needs of f's own values, computed once."""
-        f = _spread(bound(constants))
-        if not is_forward:
-            return vjp(f, *xs, has_aux=True)[1]
-        _, push = linearize(lambda *xs: f(*xs)[0], *xs)
-        return lambda dxs: push(*dxs)
+    def at_point(self, bound: Bound, is_forward: bool) -> AtPoint:
+        """The linear program, and what it needs of f's own values, computed once at each point."""
+
+        def values(xs: Arrays, constants: Arrays) -> Any:
+            return bound(constants)(xs)
+
+        def parts(xs: Arrays, constants: Arrays) -> Any:
+            f = _spread(bound(constants))
+            return (differentiate.linearized if is_forward else differentiate.vjp)(f, xs, True)[1:]
+
+        compiled = Compiled(parts, original=values, plain=values)
+
+        def at(xs: Arrays, constants: Arrays) -> Linear:
+            residuals, linear = compiled(xs, constants)
+            derivative = LinearFunction.of(linear, residuals)
+            return (lambda dxs: derivative(*dxs)) if is_forward else derivative
+
+        return at
 
     def bind(self, way: Way) -> Way:
         """A preparation's call as one compiled function: nothing is taken apart when it runs."""

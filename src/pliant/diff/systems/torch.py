@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -11,10 +12,10 @@ import numpy as np
 from pliant.diff.system import (
     Abilities,
     Arrays,
+    AtPoint,
     Bound,
     Flat,
     Form,
-    Linear,
     Mode,
     Pushed,
     System,
@@ -112,9 +113,9 @@ class PyTorch(System):
 
         return entered(own, xs, seeds, constants)
 
-    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear | None:
+    def at_point(self, bound: Bound, is_forward: bool) -> AtPoint | None:
         """The tape of `torch.func.vjp`; forward mode keeps nothing."""
-        return None if is_forward else torch_tape.at_point(self, bound, xs, constants)
+        return None if is_forward else partial(torch_tape.at_point, self, bound)
 
     def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """PyTorch's tape, for what has a reverse mode: it does less per operation than `torch.func`."""
