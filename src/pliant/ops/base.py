@@ -14,7 +14,7 @@ from pliant.transforms.jvp import instantiate
 Safe: TypeAlias = int | Callable[[Type], Value]
 """An operand for which there always is a result: a number, or what makes it for a type; see `guarded`."""
 
-KINDS = {"b": "bool", "i": "int", "u": "unsigned int", "f": "float", "c": "complex"}
+KINDS = {"b": "bool", "i": "int", "u": "unsigned int", "f": "float", "c": "complex number"}
 
 
 class Elementwise(Op):

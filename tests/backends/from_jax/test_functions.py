@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant import diff
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -186,3 +187,31 @@ def test_solutions_in_batches_have_second_derivatives():
 def test_derivatives_of_ones_own_come_back_to_jax():
     f = pliant.to_jax(pliant.from_jax(CASES["custom_vjp"][0]))
     np.testing.assert_allclose(jax.grad(lambda x: jnp.sum(f(x)))(jnp.asarray(X)), 2 * np.cos(X), rtol=1e-12)
+
+
+OF_COMPLEX = {
+    "silu": jax.nn.silu, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,
+    "max": lambda z: jnp.max(z.reshape(2, -1), 0), "min": lambda z: jnp.min(z.reshape(2, -1), (0, 1)),
+}  # fmt: skip
+Z = np.array([0.3 + 0.1j, -0.2 + 0.5j, 1.0 - 2j, 1.0 + 2j, -7.0 + 3j, 1.0 + 1j])
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_functions_of_complex_arrays(name: str):
+    f = OF_COMPLEX[name]
+    made = pliant.from_jax(f)
+    np.testing.assert_allclose(made(Z), f(jnp.asarray(Z)), rtol=1e-12)
+    wanted = jax.jacobian(f, holomorphic=True)(jnp.asarray(Z))
+    np.testing.assert_allclose(pliant.jacobian(made)(Z), wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_the_logistic_function_of_complex_numbers_does_not_overflow():
+    z = np.array([-800.0 + 1j, 800.0 + 1j])
+    np.testing.assert_allclose(pliant.from_jax(jax.nn.sigmoid)(z), [0, 1], atol=1e-300)
+
+
+@pytest.mark.parametrize("f", [jax.nn.silu, jax.nn.softmax], ids=["silu", "softmax"])
+def test_complex_steps_over_functions_of_jax(f: Any):
+    x = np.array([0.3, -0.2, 1.0])
+    made = diff.jacobian(pliant.from_jax(f), diff.ComplexStep(), x)
+    np.testing.assert_allclose(made, jax.jacobian(f)(jnp.asarray(x)), rtol=1e-12)

@@ -28,7 +28,7 @@ SAME: Final[dict[str, Any]] = {
     "acos": transcendental.arccos, "atan": transcendental.arctan, "atan2": transcendental.arctan2,
     "sinh": transcendental.sinh, "cosh": transcendental.cosh, "tanh": transcendental.tanh,
     "asinh": transcendental.arcsinh, "acosh": transcendental.arccosh, "atanh": transcendental.arctanh,
-    "pow": power.power, "sqrt": power.sqrt, "cbrt": power.cbrt, "square": power.square, "logistic": stable.logistic,
+    "pow": power.power, "sqrt": power.sqrt, "cbrt": power.cbrt, "square": power.square,
     "erf": special.erf, "erfc": special.erfc, "lgamma": special.log_gamma, "digamma": special.digamma,
     "floor": rounding.floor, "ceil": rounding.ceil, "nextafter": rounding.nextafter, "rem": rounding.fmod,
     "and": bits.bitwise_and, "or": bits.bitwise_or, "xor": bits.bitwise_xor, "not": bits.invert,
@@ -122,6 +122,15 @@ def integer_pow(x: Value, *, y: int, **_: Any) -> Value:
 def rsqrt(x: Value, **_: Any) -> Value:
     """One over the root."""
     return power.reciprocal(power.sqrt(x))
+
+
+def logistic(x: Value, **_: Any) -> Value:
+    """1/(1 + e⁻ˣ), of complex numbers too, without overflow."""
+    if x.dtype[0] != "c":
+        return stable.logistic(x)
+    is_negative = compare.less(complex.real(x), 0)
+    e = transcendental.exp(select(is_negative, x, elementwise.neg(x)))
+    return elementwise.div(select(is_negative, e, 1), elementwise.add(e, 1))
 
 
 def round_(x: Value, *, rounding_method: Any, **_: Any) -> Value:
@@ -221,8 +230,8 @@ def reduce_precision(x: Value, *, exponent_bits: int, mantissa_bits: int, **_: A
 _RULES: Final[dict[str, Rule]] = {
     **{name: _plain(f) for name, f in SAME.items()},
     "device_put": all_same, "copy": same, "copy_p": same, "pvary": same, "optimization_barrier": optimization_barrier,
-    "div": div, "integer_pow": integer_pow, "rsqrt": rsqrt, "round": round_, "conj": conj, "clamp": clamp,
-    "select_n": select_n, "convert_element_type": convert_element_type,
+    "div": div, "integer_pow": integer_pow, "rsqrt": rsqrt, "logistic": logistic, "round": round_, "conj": conj,
+    "clamp": clamp, "select_n": select_n, "convert_element_type": convert_element_type,
     "bitcast_convert_type": bitcast_convert_type, "shift_right_arithmetic": shift_right_arithmetic,
     "shift_right_logical": shift_right_logical, "population_count": population_count,
     "reduce_precision": reduce_precision, "lt_to": lt_to, "le_to": le_to, "eq_to": eq_to,

@@ -153,6 +153,21 @@ def _reduction(f: Callable[[Value, tuple[int, ...]], Value]) -> Rule:
     return rule
 
 
+def _choice(f: Callable[[Value, tuple[int, ...]], Value], of_two: Callable[[Value, Value], Value]) -> Rule:
+    """A reduction that takes one of all; of complex numbers, which go by their real parts first, by one of two."""
+
+    def pairwise(x: Value, y: Value) -> list[Value]:
+        return [of_two(x, y)]
+
+    def rule(x: Value, *, axes: Any, **_: Any) -> Value:
+        if not axes:
+            return x
+        is_folded = x.dtype[0] == "c" and 0 not in [x.shape[a] for a in axes]
+        return folded(pairwise, [x], tuple(axes))[0] if is_folded else f(x, tuple(axes))
+
+    return rule
+
+
 def folded(combine: Callable[..., Sequence[Value]], xs: Sequence[Value], axes: Sequence[int]) -> list[Value]:
     """What combines all elements along some axes, of which there are any, by halves; several arrays as one."""
     rank = xs[0].type.rank
@@ -256,7 +271,7 @@ RULES: Final[dict[str, Rule]] = {
     "stack": stack, "tile": tile,
     "pad": pad, "slice": slice_, "dynamic_slice": dynamic_slice, "dynamic_update_slice": dynamic_update_slice,
     "reduce_sum": _reduction(reduce.reduce_sum), "reduce_prod": _reduction(reduce.reduce_prod),
-    "reduce_max": _reduction(reduce.reduce_max), "reduce_min": _reduction(reduce.reduce_min),
+    "reduce_max": _choice(reduce.reduce_max, maximum), "reduce_min": _choice(reduce.reduce_min, minimum),
     "reduce_and": _reduction(reduce.reduce_and), "reduce_or": _reduction(reduce.reduce_or),
     "reduce_xor": reduce_xor,
     "argmax": _arg(reduce.argmax), "argmin": _arg(reduce.argmin), "cumsum": _scan(scan.cumsum),
