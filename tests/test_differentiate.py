@@ -121,7 +121,7 @@ def test_numpys_integers_number_arguments() -> None:
     np.testing.assert_array_equal(back, [X, X + 1])
 
 
-@pytest.mark.parametrize("argnums", [True, np.True_, "a", 1.0, (0, False), (0, "b")])
+@pytest.mark.parametrize("argnums", [None, True, np.True_, "a", 1.0, (0, False), (0, "b"), (None,)])
 def test_other_than_integers_number_no_argument(argnums: Any) -> None:
     with pytest.raises(
         ArgumentError, match=r"grad: argnums= takes an integer or a tuple of them(?s:.*)hint: the number"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -51,11 +51,14 @@ class Active:
         return trees if is_sequence(argnums) else trees[0]
 
 
+EVERY: Final = object()
+
+
 def activate(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str
 ) -> Active:  # fmt: skip
-    """Trace f with the leaves of the arguments `argnums` as parameters; argnums None: with all that are floats."""
-    is_any = argnums is None
+    """Trace f with the leaves of the arguments `argnums` as parameters; argnums EVERY: with all that are floats."""
+    is_any = argnums is EVERY
     argnums = tuple(range(len(args))) if is_any else argnums
     numbers = _positions(argnums, len(args), name)
     parts = [flatten(a) for a in args]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, cast, final
 
-from pliant.active import activate
+from pliant.active import EVERY, activate
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
 from pliant.core.data import frozen
@@ -115,7 +115,7 @@ def jvp(
     """(f(*primals), its directional derivative along tangents). name: what is asked for, in errors."""
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")
-    active = activate(f, primals, {}, None, name)
+    active = activate(f, primals, {}, EVERY, name)
     dxs = _seeds(tangents, active.tree(active.xs, (0,)), [x.value for x in active.xs], f"{name}: tangent")
     fn = active.closed.fn
     ys, dys = push(fn, active.operands, (*dxs, *(None for _ in active.closed.free)))
@@ -225,7 +225,7 @@ def _is_param(value: Value) -> bool:
 
 def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[Any, list[Any], Linearized]:
     """f(*args), residuals, and the pullback as a linear function of a cotangent of the result."""
-    active = activate(f, args, {}, None, "vjp")
+    active = activate(f, args, {}, EVERY, "vjp")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     head = _parted(f, made, "vjp")[0] if has_aux else made
@@ -242,7 +242,7 @@ def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[An
 
 def linearized(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[Any, list[Any], Linearized]:
     """f(*args), residuals, and the derivative as a linear function of tangents of the arguments."""
-    active = activate(f, args, {}, None, "linearize")
+    active = activate(f, args, {}, EVERY, "linearize")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     leaves, structure = flatten(_parted(f, made, "linearize")[0] if has_aux else made)
