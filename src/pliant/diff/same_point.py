@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pliant.diff import programs
 from pliant.diff.calls import Call
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepared
