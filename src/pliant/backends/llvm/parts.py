@@ -72,7 +72,7 @@ def emit_parts(e: Emitter, nests: list[Nest], rows: Var | None, split: Split) ->
 def emit_task(task: Emitter, nests: list[Nest], rows: Var | None, split: Split) -> Frame:
     """The function for one part; what it leaves in the frame."""
     task.begin_step([buffer for nest in nests for buffer in writes(nest)])
-    for buffer in split.private:
+    for buffer in sorted(split.private, key=lambda b: b.number):
         task.bases[buffer.slot, buffer.offset] = task.alloca(f"[{max(buffer.type.bytes, 1)} x i8], align 64")
     first = task.op(f"mul nuw nsw i64 %part, {split.size}")
     last = task.op(f"add nuw nsw i64 {first}, {split.size}")
