@@ -10,25 +10,26 @@ again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TypeAlias
 
-from pliant.kernel.ir import Affine, Digit, Index, Nest, Var, strides_of
+from pliant.kernel.ir import Affine, Digit, Index, Nest, Var, number_of_point
 from pliant.kernel.schedule import scalars
 
-Parts: TypeAlias = tuple[tuple[int, ...], ...]
+Extents: TypeAlias = tuple[tuple[int, ...], ...]
 """For each axis of a nest the extents of its loops."""
 
 
-def whole(space: Sequence[int]) -> Parts:
+def loop_per_axis(space: Sequence[int]) -> Extents:
     """One loop for each axis."""
     return tuple([(n,) for n in space])
 
 
-def parts(nest: Nest) -> Parts:
+def loops_by_digits(nest: Nest) -> Extents:
     """Loops in which places are sums of loops, of a nest that has been recorded with one for each axis."""
     loop = next((v for v in reversed(nest.vars) if v.extent > 1), None)
     if loop is None or nest.lengths:
-        return whole(nest.space)
+        return loop_per_axis(nest.space)
     found = [n for s in scalars(nest.body) if isinstance(s, Digit) and s.index.is_of_loops for n in _divisors(s, loop)]
     inner = 1
     extents = list[int]()
@@ -52,10 +53,7 @@ def _is_multiple(index: Affine, n: int) -> bool:
     return n > 0 and all([x % n == 0 for x in (index.start, *[factor for _, factor in index.terms])])
 
 
-def point(loops: Sequence[Var], split: Parts) -> Index:
+def index_in_axes(loops: Sequence[Var], extents: Extents) -> Index:
     """The index of the point that loops are at, in the axes that they are parts of."""
-    rest, index = iter(loops), list[Affine]()
-    for extents in split:
-        pairs = zip(extents, strides_of(extents), strict=True)
-        index.append(sum([Affine(0, ((next(rest), stride),)) for _, stride in pairs], Affine()))
-    return Index(index)
+    rest = iter(loops)
+    return Index([number_of_point(tuple(islice(rest, len(own)))) for own in extents])

@@ -1,8 +1,4 @@
-"""From a function to a program: loop nests, fills, library calls and host calls, in order.
-
-Kernel rules are called with a `Recorder`; which of its methods they may use is listed in
-`docs/architecture.md` under "Kernel rules".
-"""
+"""From a function to a program: loop nests, fills, library calls and host calls, in order."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pliant.core.ir import Function, Node, Op, Value
 from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
-from pliant.kernel.axes import Parts, parts, point, whole
+from pliant.kernel.axes import Extents, index_in_axes, loop_per_axis, loops_by_digits
 from pliant.kernel.blocks import blocked
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Calls, Can, Fusion
@@ -189,19 +185,19 @@ def order(fusion: Fusion, program: Program, homes: dict[Buffer, Buffer]) -> None
 
 def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
     """Record the scalars of all roots of a nest, in the loops that suit what it reads."""
-    split, known = whole(nest.space), len(sites)
-    record_in(nest, split, buffers, sites, ranges)
-    better = parts(nest)
-    if better != split:
+    extents, known = loop_per_axis(nest.space), len(sites)
+    record_in(nest, extents, buffers, sites, ranges)
+    better = loops_by_digits(nest)
+    if better != extents:
         del sites[known:]
         nest.body = Region(None)
         record_in(nest, better, buffers, sites, ranges)
     prune(nest)
 
 
-def record_in(nest: Nest, split: Parts, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
+def record_in(nest: Nest, extents: Extents, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
     """Record the scalars of all roots of a nest, each axis of which is split into some loops."""
-    nest.vars = tuple([Var(n) for extents in split for n in extents])
+    nest.vars = tuple([Var(n) for own in extents for n in own])
     nest.space = tuple([v.extent for v in nest.vars])
     if 0 in nest.space:
         return
@@ -210,7 +206,7 @@ def record_in(nest: Nest, split: Parts, buffers: dict[Value, Buffer], sites: lis
     own = {root.value for root in nest.roots if root.owns}
     read = {v: buffers[v] for root in nest.roots for v in root.leaves if v not in own}
     recorder = Recorder(read, sites, nest.body, ranges)
-    at_point = point(nest.vars, split)
+    at_point = index_in_axes(nest.vars, extents)
     for v, length in zip(nest.vars, nest.lengths, strict=False):
         end = recorder.limit(v, recorder.pull(length, EMPTY) if length else None)
         if end:

@@ -30,6 +30,7 @@ from pliant.kernel.scalars import (
     Within,
     affine,
     index_of,
+    number_of_point,
     numbers,
     offset_of,
     root_of,
@@ -47,8 +48,8 @@ __all__ = [
     "OUT_OF_MEMORY", "Affine", "All", "Apply", "Blocks", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit",
     "Fill", "Fold", "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest",
     "Product", "Program", "Region", "Roles", "Root", "Routine", "RowStep", "Rows", "Run", "Scalar", "Site", "Split",
-    "Step", "Stop", "Store", "Var", "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of",
-    "takes_over", "writes",
+    "Step", "Stop", "Store", "Var", "Within", "affine", "index_of", "number_of_point", "numbers", "offset_of",
+    "root_of", "strides_of", "takes_over", "writes",
 ]  # fmt: skip
 
 

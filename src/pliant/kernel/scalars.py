@@ -164,6 +164,11 @@ def offset_of(index: Index, shape: Sequence[int]) -> Affine:
     return total
 
 
+def number_of_point(loops: Sequence[Var]) -> Affine:
+    """The number of the point that loops are at, among all of theirs in row-major order."""
+    return offset_of(Index([Affine(0, ((v, 1),)) for v in loops]), [v.extent for v in loops])
+
+
 @final
 class Buffer:
     """Memory of one row-major array. Where it lies is decided by `share` and `place`."""

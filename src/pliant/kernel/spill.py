@@ -23,6 +23,7 @@ from pliant.kernel.ir import (
     Step,
     Stop,
     Var,
+    number_of_point,
     numbers,
 )
 from pliant.kernel.overlap import Sweep
@@ -55,13 +56,13 @@ def spilled(nest: Nest, root: Root, reason: str) -> Nest:
     place = [(loops.get(a) if isinstance(a, Var) else a, f) for a, f in root.offset.terms]
     target = Affine(root.offset.start, tuple([(a, f) for a, f in place if a]))
     mover.body.body += needed([*nest.limits.values(), *[a for a, _ in place if isinstance(a, Scalar)]], nest)
-    load = Load(held, compact(tuple(loops.values())))
+    load = Load(held, number_of_point(tuple(loops.values())))
     load.region, load.number = mover.body, next(numbers)
     mover.body.body.append(load)
     mover.limits = {loops[v]: end for v, end in nest.limits.items()}
     mover.roots = [Root(root.value, None, root.buffer, root.base, scalar=load, offset=target)]
     mover.reads = {s.buffer for s in mover.body.body if isinstance(s, Load)} | ({root.base} if root.base else set())
-    root.buffer, root.base, root.offset = held, None, compact(nest.vars)
+    root.buffer, root.base, root.offset = held, None, number_of_point(nest.vars)
     return mover
 
 
@@ -103,12 +104,3 @@ def can_fail(step: Step) -> bool:
             return any([can_fail(inner) for inner in step.steps])
         case _:
             return may_fail(step)
-
-
-def compact(loops: tuple[Var, ...]) -> Affine:
-    """The place of a point among all points of some loops, in their order."""
-    total, stride = Affine(), 1
-    for v in reversed(loops):
-        total = total + Affine(0, ((v, stride),))
-        stride *= v.extent
-    return total

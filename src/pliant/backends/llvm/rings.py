@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, final
 
-from pliant.kernel.ir import Affine, Delay, Var
-from pliant.kernel.spill import compact
+from pliant.kernel.ir import Affine, Delay, Var, number_of_point
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -24,7 +23,7 @@ class Ring:
         is_backward = self.outer in e.backward
         last = (self.outer.extent - 1) * self.row * is_backward
         place = Affine(last, ((self.outer, -self.row if is_backward else self.row),))
-        self.place = place + Affine(0, ((self.part, 1),)) + compact(tuple(self.inner))
+        self.place = place + Affine(0, ((self.part, 1),)) + number_of_point(self.inner)
 
     def emit(self, step: Callable[[], None]) -> None:
         """All steps of the outer loop, in parts."""
