@@ -23,6 +23,8 @@ LEAST: Final = 32
 """Bytes of the narrowest vectors that one is written for, if the processor has them: each takes LLVM time."""
 BY_VECTORS: Final = platform.machine().lower() in ("x86_64", "amd64")
 """Whether C passes a complex float as a vector of two."""
+PARTS: Final = ("%x", "%y", "%u", "%v")
+"""The parts of the complex numbers, one or two, that a function is given."""
 NARROW: Final = "#1"
 """Attributes of functions whose loops are short: their vectors are no wider than 32 bytes."""
 
@@ -116,7 +118,7 @@ class Module:
         self.declared[name] = f"declare {{ double, double }} @{name}({given}) {pure}"
         if type == "double":
             return "@" + name
-        return self.helper(f"{name}_of_floats", lambda new: by_doubles(name, new, count))
+        return self.helper(f"{name}_of_floats", lambda new: of_complex_floats(new, count, by_doubles(name, count)))
 
     def narrow_library(self, name: str, type: str, count: int) -> str:
         """The same, but that of floats is libm's where it is known how to call it: it has NumPy's digits, if fewer."""
@@ -124,7 +126,7 @@ class Module:
             return self.complex_library(name, type, count)
         given = ", ".join(["<2 x float>"] * count)
         self.declared[name + "f"] = f"declare <2 x float> @{name}f({given}) memory(none) nounwind willreturn"
-        return self.helper(f"{name}_of_vectors", lambda new: by_vectors(name, new, count))
+        return self.helper(f"{name}_of_vectors", lambda new: of_complex_floats(new, count, by_vectors(name, count)))
 
     def variants(self, full: str, type: str, count: int) -> list[str]:
         """Vector variants of a function of libm, declared and kept."""
@@ -246,33 +248,30 @@ class Module:
         return [*self.declared.values(), *outermost_first([*called, *texts])]
 
 
-def by_vectors(name: str, new: str, count: int) -> str:
-    """The LLVM function of so many complex floats that calls one that is given them as vectors."""
-    pair, parts = "{ float, float }", ["%x", "%y", "%u", "%v"][: 2 * count]
-    lines = list[str]()
-    for x, y in zip(parts[::2], parts[1::2], strict=True):
+def of_complex_floats(name: str, count: int, lines: list[str]) -> str:
+    """The LLVM function of so many complex floats, given as `PARTS`, whose lines make the one of %re and %im."""
+    pair, given = "{ float, float }", ", ".join([f"float {part}" for part in PARTS[: 2 * count]])
+    head = f"define internal {pair} @{name}({given}) nounwind willreturn memory(none) {{"
+    made = [f"  %first = insertvalue {pair} poison, float %re, 0", f"  %both = insertvalue {pair} %first, float %im, 1"]
+    return "\n".join([head, *lines, *made, f"  ret {pair} %both", "}", ""])
+
+
+def by_vectors(name: str, count: int) -> list[str]:
+    """A call of a function that is given complex floats as vectors."""
+    lines, xs = list[str](), PARTS[: 2 * count : 2]
+    for x, y in zip(xs, PARTS[1::2], strict=False):
         lines.append(f"  {x}.one = insertelement <2 x float> poison, float {x}, i32 0")
         lines.append(f"  {x}.both = insertelement <2 x float> {x}.one, float {y}, i32 1")
-    given = ", ".join([f"<2 x float> {x}.both" for x in parts[::2]])
-    lines += [f"  %made = call <2 x float> @{name}f({given})"]
-    lines += [f"  %made.{n} = extractelement <2 x float> %made, i32 {n}" for n in range(2)]
-    lines += [f"  %first = insertvalue {pair} poison, float %made.0, 0"]
-    lines += [f"  %both = insertvalue {pair} %first, float %made.1, 1", f"  ret {pair} %both"]
-    listed = ", ".join([f"float {part}" for part in parts])
-    head = f"define internal {pair} @{new}({listed}) nounwind willreturn memory(none) {{"
-    return "\n".join([head, *lines, "}", ""])
+    lines.append(f"  %made = call <2 x float> @{name}f({', '.join([f'<2 x float> {x}.both' for x in xs])})")
+    return lines + [f"  {part} = extractelement <2 x float> %made, i32 {n}" for n, part in enumerate(("%re", "%im"))]
 
 
-def by_doubles(name: str, new: str, count: int) -> str:
-    """The LLVM function of so many complex floats that calls one of complex doubles."""
-    pair, parts = "{ double, double }", ["%x", "%y", "%u", "%v"][: 2 * count]
+def by_doubles(name: str, count: int) -> list[str]:
+    """A call of a function of complex doubles."""
+    pair, parts = "{ double, double }", PARTS[: 2 * count]
     lines = [f"  {part}.wide = fpext float {part} to double" for part in parts]
     lines.append(f"  %made = call {pair} @{name}({', '.join([f'double {part}.wide' for part in parts])})")
-    for n, part in enumerate(parts[:2]):
-        lines.append(f"  {part}.made = extractvalue {pair} %made, {n}")
-        lines.append(f"  {part}.less = fptrunc double {part}.made to float")
-    lines += ["  %first = insertvalue { float, float } poison, float %x.less, 0"]
-    lines += ["  %both = insertvalue { float, float } %first, float %y.less, 1", "  ret { float, float } %both"]
-    given = ", ".join([f"float {part}" for part in parts])
-    head = f"define internal {{ float, float }} @{new}({given}) nounwind willreturn memory(none) {{"
-    return "\n".join([head, *lines, "}", ""])
+    for n, part in enumerate(("%re", "%im")):
+        lines.append(f"  {part}.wide = extractvalue {pair} %made, {n}")
+        lines.append(f"  {part} = fptrunc double {part}.wide to float")
+    return lines
