@@ -32,7 +32,7 @@ from pliant.core.types import DTYPES
 from pliant.core.verify import verify
 from pliant.ops.base import Elementwise
 from pliant.ops.shape_rules import slice_of_concatenate
-from pliant.passes import outward
+from pliant.passes import outward, permuted_carries
 from pliant.passes.ahead import added_ahead
 from pliant.passes.at_once import at_once
 from pliant.passes.boxes import add_in_boxes
@@ -99,7 +99,7 @@ def permuted_outside(fn: Function, log: Log, rules: Sequence[Rule] = outward.RUL
 def carries_as_taken(fn: Function, log: Log) -> Function:
     """`fn` with arrays carried in the order of axes in which steps take them, simplified if some were not: then it is
     seen which row of them a step reads or writes."""
-    new = simplify(fn, outward.OF_CARRIES, log=log)
+    new = simplify(fn, permuted_carries.RULES, log=log)
     return fn if new is fn else SIMPLIFY.run(new, log)
 
 

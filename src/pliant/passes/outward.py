@@ -21,9 +21,7 @@ from pliant.ops.reduce import Reduction
 from pliant.ops.shape import Broadcast, Permute, permute, reshape
 from pliant.ops.shape_rules import (
     broadcast_of_broadcast,
-    movement_of_nothing,
     permute_of_broadcast,
-    permute_of_permute,
     reshape_of_reshape,
 )
 from pliant.passes import permuted_carries
@@ -97,15 +95,11 @@ def scatter_of_permute(value: Value) -> Value | None:
     return permute(block_where_it_lies(block, (x, reshape(u, lengths), *bounds), order), order)
 
 
-OF_CARRIES = (permute_of_permute, movement_of_nothing, *permuted_carries.RULES)
-
 RULES = (
     permute_of_unit_axes,
     gather_of_permute,
-    movement_of_nothing,
     elementwise_of_permutes,
     reduction_of_permute,
-    permute_of_permute,
     permute_of_broadcast,
     broadcast_of_broadcast,
     reshape_of_reshape,

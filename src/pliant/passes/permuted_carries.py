@@ -19,6 +19,7 @@ from pliant.ops.index import LinearScatter
 from pliant.ops.loop import Loop
 from pliant.ops.loop_rules import uses_of
 from pliant.ops.shape import Permute, permute
+from pliant.ops.shape_rules import movement_of_nothing, permute_of_permute
 from pliant.ops.tape import Record, Rewind
 from pliant.ops.update import Window
 from pliant.ops.while_loop import WhileLoop
@@ -137,4 +138,4 @@ def _is_const(loop: AnyLoop, n: int) -> bool:
             return loop.ins[n] == "const"
 
 
-RULES = (loop_with_permuted_carries, while_with_permuted_carries)
+RULES = (permute_of_permute, movement_of_nothing, loop_with_permuted_carries, while_with_permuted_carries)
