@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
-from pliant.backends.llvm.streams import LINE, line_before
+from pliant.backends.llvm.streams import LINE, line_before, steps_from
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Buffer, Root, Var, root_of
 
@@ -46,17 +46,12 @@ def emit_aligned(e: Emitter, loop: Var, root: Root, body: Callable[[], None]) ->
     before = line_before(e, loop, [root], "0")
     steps = e.op(f"sub nsw i64 {loop.extent + size - 1}, {before}")
     count = e.op(f"udiv i64 {steps}, {size}")
-    number, step = Var(2), Var(size)
+    number = Var(2)
 
     def piece() -> None:
         at = e.op(f"add nsw i64 {before}, {e.op(f'mul nuw nsw i64 {e.env[number]}, {size}')}")
         at = e.op(f"call i64 @llvm.smax.i64(i64 {at}, i64 0)")
         at = e.op(f"call i64 @llvm.smin.i64(i64 {at}, i64 {loop.extent - size})")
-        e.loop(step, lambda: one(at), wish=e.module.at_once(lines))
-
-    def one(at: str) -> None:
-        e.env[loop] = e.op(f"add nuw nsw i64 {at}, {e.env[step]}")
-        body()
-        del e.env[loop]
+        steps_from(e, loop, at, Var(size), body, e.module.at_once(lines))
 
     e.loop(number, piece, ("0", count), wish=e.module.not_unrolled())

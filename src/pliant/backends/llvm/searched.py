@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.accumulator import Accumulator
+from pliant.backends.llvm.streams import steps_from
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Fold, Var
@@ -108,12 +109,9 @@ def least_place(e: Emitter, s: Fold, best: str, block: Var, first: str) -> str:
 
 def run(e: Emitter, s: Fold, block: Var, first: str, step: Callable[[], None], wish: str = "") -> None:
     """Run a step for each element of a block."""
-    (loop,) = s.vars
 
     def body() -> None:
-        e.env[loop] = e.op(f"add nuw nsw i64 {first}, {e.env[block]}")
         e.region(s.body)
         step()
-        del e.env[loop]
 
-    e.loop(block, body, wish=wish)
+    steps_from(e, s.vars[0], first, block, body, wish)

@@ -16,6 +16,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 from pliant.backends.llvm.squares import LEAST, SIDE, SQUARE
+from pliant.backends.llvm.streams import steps_from
 from pliant.backends.llvm.tiles import turned
 from pliant.core.data import frozen
 from pliant.core.types import Type, itemsize
@@ -132,14 +133,13 @@ def emit_stack(
         e.env[loop] = first
         for local, row in stack.read.items():
             _read(e, memory[local], row)
-        e.loop(lane, lambda: one(first))
+        steps_from(e, loop, first, lane, one)
         e.env[loop] = first
         for local, row in stack.written.items():
             _write(e, memory[local], row)
         del e.env[loop]
 
-    def one(first: str) -> None:
-        e.env[loop] = e.op(f"add nuw nsw i64 {first}, {e.env[lane]}")
+    def one() -> None:
         for local, start in memory.items():
             at = e.op(f"getelementptr i{8 * itemsize(local.type.dtype)}, ptr {start}, i64 {e.env[lane]}")
             e.bases[local.slot, local.offset] = at

@@ -90,8 +90,8 @@ def emit_pieces(
     loop: Var,
     roots: Sequence[Root],
     body: Callable[[Held], None],
-    bounds: Edges | None = None,
-    ahead: Ahead | None = None,
+    bounds: Edges | None,
+    ahead: Ahead | None,
 ) -> None:
     """The steps of a loop, in pieces. body: what a step computes, given where roots wait. ahead: what is asked
     for before it is read."""
@@ -108,17 +108,12 @@ def emit_pieces(
         stop = e.op(f"select i1 {is_left}, i64 {first}, i64 {end}")
         e.unless(e.op(f"icmp uge i64 {start}, {stop}"), lambda: e.loop(loop, lambda: body({}), (start, stop)))
 
-    def one(at: str) -> None:
-        e.env[loop] = e.op(f"add nuw nsw i64 {at}, {e.env[step]}")
-        body(held)
-        del e.env[loop]
-
     def piece() -> None:
         at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[number]}, {size}')}")
         if ahead:
             ahead.ask(e, at, size)
         wish = e.module.in_lanes(e.lanes) if e.lanes else e.module.at_once(e.vectors if e.costly else PIECE // LINE)
-        e.loop(step, lambda: one(at), wish=wish)
+        steps_from(e, loop, at, step, lambda: body(held), wish)
         for root, (buffer, _) in held.items():
             move(e, address_at(e, loop, root, at), buffer)
 
@@ -127,6 +122,17 @@ def emit_pieces(
     none = e.op(f"icmp eq i64 {count}, 0")
     e.unless(none, lambda: e.loop(number, piece, ("0", count), wish=e.module.not_unrolled()))
     e.is_past_caches = True
+
+
+def steps_from(e: Emitter, loop: Var, first: str, step: Var, body: Callable[[], None], wish: str = "") -> None:
+    """Some steps of a loop, as many as `step` has, from the first on. wish: metadata."""
+
+    def one() -> None:
+        e.env[loop] = e.op(f"add nuw nsw i64 {first}, {e.env[step]}")
+        body()
+        del e.env[loop]
+
+    e.loop(step, one, wish=wish)
 
 
 def aligned_step(e: Emitter, loop: Var, roots: Sequence[Root], begin: str, end: str) -> str:
