@@ -18,6 +18,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.transcendental import tanh
 from pliant.passes.unstack import unstack
+from pliant.rewrite.explain import Log
 from pliant.transforms.dead import eliminate_dead
 
 X = np.random.default_rng(3).normal(size=40)
@@ -143,10 +144,10 @@ def test_rows_that_are_needed_stay() -> None:
         return ys, reduce_sum(ys, (0,))
 
     fn = trace(f, Type("f64"), Type("f64", (5,)))
-    assert unstack(fn) is fn
+    assert unstack(fn, Log()) is fn
     less = Function(fn.name, fn.params, fn.results[1:])
     assert has_rows(less)
-    after = eliminate_dead(unstack(less))
+    after = eliminate_dead(unstack(less, Log()))
     assert not has_rows(after)
     verify(after)
 

@@ -58,11 +58,15 @@ class Tape:
         return [p - 1 for p in self.part.params if loop.ins[p - 1] == "carry"]
 
 
-def short_tapes(fn: Function, log: Log | None = None) -> Function:
+def short_tapes(fn: Function, log: Log) -> Function:
     """`fn` with such stacks made in blocks, also in the functions that its primitives hold."""
-    held = {n: op for n in fn.nodes if functions_of(n.op) and (op := _inside(n, log)) is not n.op}
-    if held:
-        fn = replaced_in(fn, lambda n, env: held[n].apply(*[env[a] for a in n.args]) if n in held else None)
+
+    def again(held: Function) -> Function:
+        return short_tapes(held, log)
+
+    inner = {n: op for n in fn.nodes if functions_of(n.op) and (op := map_functions(n.op, again)) is not n.op}
+    if inner:
+        fn = replaced_in(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
     found = tapes(fn)
     if not found:
         return fn
@@ -75,19 +79,11 @@ def short_tapes(fn: Function, log: Log | None = None) -> Function:
             more[node] = made[len(node.values) :]
             return made[: len(node.values)]
         if node in seconds:
-            if log is not None:
-                log.record("tape_in_blocks", node.origin)
+            log.record("tape_in_blocks", node.origin)
             return second_run(seconds[node], env, more[seconds[node].first])
         return None
 
     return replaced_in(fn, rule, keeps=True)
-
-
-def _inside(node: Node, log: Log | None) -> ir.Op:
-    def change(fn: Function) -> Function:
-        return short_tapes(fn, log)
-
-    return map_functions(node.op, change)
 
 
 # --- which stacks

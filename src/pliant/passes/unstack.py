@@ -37,7 +37,7 @@ from pliant.transforms.replace import replaced
 Env: TypeAlias = "dict[Value, Value]"
 
 
-def unstack(fn: Function, log: Log | None = None, *, is_derived: bool = True) -> Function:
+def unstack(fn: Function, log: Log, *, is_derived: bool = True) -> Function:
     """`fn` with reductions of rows that loops make in these loops, also in the functions that it holds.
 
     log: records what moves into a loop. is_derived: whether no derivative will be taken of it; those of products and
@@ -275,12 +275,11 @@ def _rows_before(loop: Loop, sources: Env, order: Sequence[Node]) -> int:
     return 0
 
 
-def _record(flow: Flow, log: Log | None) -> None:
+def _record(flow: Flow, log: Log) -> None:
     """Say what becomes part of a loop."""
-    if log is not None:
-        for key in (*flow.folds, *flow.kept):
-            value = key.value if isinstance(key, Thin) else key
-            log.record(f"{value.op.name}_in_its_loop", value.origin)
+    for key in (*flow.folds, *flow.kept):
+        value = key.value if isinstance(key, Thin) else key
+        log.record(f"{value.op.name}_in_its_loop", value.origin)
 
 
 def _again(node: Node, env: Env) -> None:
