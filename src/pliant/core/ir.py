@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from pliant.errors import DTypeError, MissingRuleError, ShapeError
 Number: TypeAlias = "float | int | bool | complex"
 Values: TypeAlias = "tuple[Value, ...]"
 Tangents: TypeAlias = "tuple[Value | None, ...]"  # None is an exact zero
+Users: TypeAlias = "Mapping[Value, Sequence[Node | None]]"  # see `Function.users`
 Operand: TypeAlias = "Value | Number"
 Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
@@ -338,6 +340,20 @@ class Function:
     def nodes(self) -> tuple[Node, ...]:
         """Every node that the results need, operands first."""
         return tuple(nodes(self.results))
+
+    def users(self) -> Users:
+        """What uses each value, once for each use: a node, or None for a result."""
+        found: dict[Value, list[Node | None]] = {}
+        for node in self.nodes:
+            for a in node.args:
+                found.setdefault(a, []).append(node)
+        for r in self.results:
+            found.setdefault(r, []).append(None)
+        return found
+
+    def use_counts(self) -> Counter[Value]:
+        """How often each value is used, as an operand or a result."""
+        return Counter([*self.results, *(a for node in self.nodes for a in node.args)])
 
     @cached_property
     def answers(self) -> dict[Any, Any]:

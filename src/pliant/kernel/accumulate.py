@@ -6,7 +6,6 @@ Only for arrays that the program may write over: elsewhere the sum is a nest, wh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import final
 
@@ -38,7 +37,7 @@ def by_parts(fn: Function, owned: Sequence[tuple[int, int]]) -> Function:
     found = {r: whole for p, r in owned if (whole := _concatenated(fn.results[r], fn.params[p]))}
     if not found:
         return fn
-    counts = Counter([a for node in fn.nodes for a in node.args] + list(fn.results))
+    counts = fn.use_counts()
     homes = {r: fn.params[p] for p, r in owned}
     results = list(fn.results)
     with scope():

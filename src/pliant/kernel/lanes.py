@@ -7,7 +7,6 @@ depend on the short axis. As one sum it would be an inner loop of three steps th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final, final
 
@@ -25,11 +24,9 @@ CHEAP: Final = 4  # simple operations that cost less than bringing their result 
 
 def by_lanes(fn: Function) -> Function:
     """`fn` with such reductions taken apart."""
-    order = fn.nodes
-    if not any([keeps_short_axis(node) for node in order]):
+    if not any([keeps_short_axis(node) for node in fn.nodes]):
         return fn
-    readers = Counter([a for node in order for a in node.args] + list(fn.results))
-    lanes = _Lanes(frozenset([a for a, count in readers.items() if count == 1 or price_of(a.op) <= CHEAP]))
+    lanes = _Lanes(frozenset([a for a, count in fn.use_counts().items() if count == 1 or price_of(a.op) <= CHEAP]))
 
     def rule(node: Node, env: Mapping[Value, Value]) -> Value | None:
         return lanes.apart(node, env) if keeps_short_axis(node) else None

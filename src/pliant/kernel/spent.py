@@ -8,18 +8,14 @@ So what begins as such a row is made where the row lies, and is not copied first
 
 from __future__ import annotations
 
-from collections import Counter
-
 from pliant.core.ir import Function, Value
 from pliant.ops.loop import Loop
 
 
 def spent_rows(fn: Function) -> dict[int, frozenset[int]]:
     """The parameters of loops' bodies, by the body's identity, whose content nobody needs after the step."""
-    order = fn.nodes
-    uses = Counter([*[a for node in order for a in node.args], *fn.results])
-    found = dict[int, frozenset[int]]()
-    for node in order:
+    uses, found = fn.use_counts(), dict[int, frozenset[int]]()
+    for node in fn.nodes:
         op = node.op
         if isinstance(op, Loop):
             rows = zip(op.ins, node.args, strict=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value
+from pliant.core.ir import Function, Node, Users, Value
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import mul
@@ -28,11 +28,8 @@ def thinned(fn: Function) -> Function:
     order = fn.nodes
     if not any([isinstance(node.op, Dot) for node in order]):
         return fn
-    uses: dict[Value, list[Node]] = {r: [] for r in fn.results}
-    for node in order:
-        for a in node.args:
-            uses.setdefault(a, []).append(node)
-    chosen = {node for node in order if is_outer(node) or is_thin(node, uses, set(fn.results))}
+    users = fn.users()
+    chosen = {node for node in order if is_outer(node) or is_thin(node, users)}
     if not chosen:
         return fn
     return replaced(fn, lambda node, args: as_sum(node, *args) if node in chosen else None)
@@ -43,7 +40,7 @@ def is_outer(node: Node) -> bool:
     return isinstance(node.op, Dot) and node.types[0].is_float and node.op.sizes(*node.args)[3] == 1
 
 
-def is_thin(node: Node, uses: dict[Value, list[Node]], results: set[Value]) -> bool:
+def is_thin(node: Node, users: Users) -> bool:
     """Whether a node is a product of a vector with a large matrix that nobody wants in memory."""
     if not isinstance(node.op, Dot) or not node.types[0].is_float:
         return False
@@ -51,16 +48,16 @@ def is_thin(node: Node, uses: dict[Value, list[Node]], results: set[Value]) -> b
     base = unpermuted(matrix)[0] if matrix else None
     if base is None or base.type.size < LARGE or not isinstance(base.op, Elementwise):
         return False
-    return all_by_element(base, uses, results) and read_for(base) * WORTH <= base.type.size
+    return all_by_element(base, users) and read_for(base) * WORTH <= base.type.size
 
 
-def all_by_element(value: Value, uses: dict[Value, list[Node]], results: set[Value]) -> bool:
+def all_by_element(value: Value, users: Users) -> bool:
     """Whether all that reads a value can take its elements as they are made."""
-    if value in results:
-        return False
-    for user in uses[value]:
+    for user in users[value]:
+        if user is None:
+            return False
         if isinstance(user.op, Permute):
-            if not all_by_element(user.values[0], uses, results):
+            if not all_by_element(user.values[0], users):
                 return False
         elif isinstance(user.op, Dot):
             if matrix_of(user.op, *user.args) is not value:

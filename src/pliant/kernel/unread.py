@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, final
 
 from pliant.core.data import frozen
 from pliant.core.inner import functions_of
-from pliant.core.ir import Function, Node, Param, Value, nodes
+from pliant.core.ir import Function, Node, Param, Users, Value, nodes
 from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock
@@ -33,7 +33,7 @@ ROW: Final = "row"  # the number of a step, in the loop that makes rows and in t
 def unread_rests(fn: Function) -> dict[int, frozenset[int]]:
     """The results of loops' bodies, by the body's identity, of which nobody looks at the rest."""
     found = dict[int, frozenset[int]]()
-    users, names = _users(fn), _Names()
+    users, names = fn.users(), _Names()
     for node in fn.nodes:
         op = node.op
         if isinstance(op, Loop):
@@ -51,7 +51,7 @@ def spared(fn: Function, results: Collection[int]) -> frozenset[Value]:
     return frozenset([v for v, end in found if body.is_masked(v, end, rows.count(v))])
 
 
-def _is_unread(node: Node, n: int, users: dict[Value, list[Node | None]], names: _Names) -> bool:
+def _is_unread(node: Node, n: int, users: Users, names: _Names) -> bool:
     op, stack = node.op, node.values[n]
     assert isinstance(op, Loop)
     row, body = op.body.results[n], _Body.of(node, op, names)
@@ -140,7 +140,7 @@ class _Body:
 
     def is_masked(self, value: Value, end: End, returned: int) -> bool:
         """Whether nothing depends on what is in a value beyond its end, but so many results that are the value."""
-        users = _users(self.fn)
+        users = self.fn.users()
         todo, seen = [(value, end)], set[tuple[Value, int]]()
         while todo:
             x, (axis, length) = item = todo.pop()
@@ -191,14 +191,3 @@ class _Body:
 def _is_no_more(number: Form, length: Form) -> bool:
     away = length - number
     return not away.terms and away.start >= 0
-
-
-def _users(fn: Function) -> dict[Value, list[Node | None]]:
-    """What uses each value, once for each use; None for a result."""
-    found: dict[Value, list[Node | None]] = {}
-    for node in fn.nodes:
-        for a in node.args:
-            found.setdefault(a, []).append(node)
-    for r in fn.results:
-        found.setdefault(r, []).append(None)
-    return found

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Value, Values, substitute
+from pliant.core.ir import Function, Users, Value, Values, substitute
 from pliant.core.scope import scope
 from pliant.ops.cond import with_zeros
 from pliant.ops.contract import Dot
@@ -111,8 +111,8 @@ def loop_with_parts_added(value: Value) -> Replacement:
     """
     loop, xs = value.node.op, value.node.args
     assert isinstance(loop, Loop)
-    uses = uses_of(loop.body)
-    added = {k: found for c, k in loop.carries if is_zero(xs[c - 1]) and (found := _parts_added(loop, c, k, uses))}
+    users = loop.body.users()
+    added = {k: found for c, k in loop.carries if is_zero(xs[c - 1]) and (found := _parts_added(loop, c, k, users))}
     if not added:
         return None
     starts = {k: c for c, k in loop.carries if k in added}
@@ -137,15 +137,15 @@ def loop_with_parts_added(value: Value) -> Replacement:
     return {v: whole(k) if k in added else next(rest) for k, v in enumerate(value.node.values)}
 
 
-def _parts_added(loop: Loop, c: int, k: int, uses: dict[Value, list[Value | None]]) -> Values:
+def _parts_added(loop: Loop, c: int, k: int, users: Users) -> Values:
     """The sums with parts of a carry, apart from each other, which are all that a step does with it; none if it does
     anything else. The last one first."""
     p, total, found = loop.body.params[c], loop.body.results[k], list[Value]()
-    while isinstance(total.op, AddSlice) and len(uses[total]) == 1:
+    while isinstance(total.op, AddSlice) and len(users[total]) == 1:
         found.append(total)
         total = total.args[0]
     windows = [cast("AddSlice", x.op).window(x.args[1].shape) for x in found]
-    is_all = total is p and len(uses[p]) == 1 and all(itertools.starmap(apart, itertools.combinations(windows, 2)))
+    is_all = total is p and len(users[p]) == 1 and all(itertools.starmap(apart, itertools.combinations(windows, 2)))
     return tuple(found) if is_all else ()
 
 
@@ -171,8 +171,8 @@ def loop_over_rows(value: Value) -> Replacement:
     assert isinstance(loop, Loop)
     if "count" in loop.ins or not loop.length:
         return None
-    uses = uses_of(loop.body)
-    rows = {n: found for n in range(len(xs)) if (found := _rows_of(loop, n, uses)) is not None}
+    users = loop.body.users()
+    rows = {n: found for n in range(len(xs)) if (found := _rows_of(loop, n, users)) is not None}
     if not rows:
         return None
     ends = {k: n for n, (_, k) in rows.items() if k is not None}
@@ -192,37 +192,26 @@ def loop_over_rows(value: Value) -> Replacement:
     return dict(zip(value.node.values, replace(loop, ins=ins, outs=outs, body=made).apply(*xs), strict=True))
 
 
-def uses_of(body: Function) -> dict[Value, list[Value | None]]:
-    """Who reads each value of a function; None for the function's results."""
-    found: dict[Value, list[Value | None]] = {}
-    for node in body.nodes:
-        for a in node.args:
-            found.setdefault(a, []).append(node.values[0])
-    for r in body.results:
-        found.setdefault(r, []).append(None)
-    return found
-
-
-def _rows_of(loop: Loop, n: int, uses: dict[Value, list[Value | None]]) -> tuple[Values, int | None] | None:
+def _rows_of(loop: Loop, n: int, users: Users) -> tuple[Values, int | None] | None:
     """The reads of row i of an operand, and the number of the result that has row i written; None if there is more."""
     array, index = loop.body.params[n + 1], loop.body.params[0]
     if loop.ins[n] not in ("const", "carry") or array.shape[:1] != (loop.length,):
         return None
     reads, writes = list[Value](), list[Value]()
-    for use in uses.get(array, ()):
-        if use is None or use.args[0] is not array or use.args[1:2] != (index,) or array in use.args[1:]:
+    for user in users.get(array, ()):
+        if user is None or user.args[0] is not array or user.args[1:2] != (index,) or array in user.args[1:]:
             return None
-        op = use.op
-        if isinstance(op, Gather) and not op.shared and len(use.args) == 2:
-            reads.append(use)
-        elif isinstance(op, ScatterSet) and not op.shared and len(use.args) == 3:
-            writes.append(use)
+        op = user.op
+        if isinstance(op, Gather) and not op.shared and len(user.args) == 2:
+            reads += user.values
+        elif isinstance(op, ScatterSet) and not op.shared and len(user.args) == 3:
+            writes += user.values
         else:
             return None
     if loop.ins[n] == "const":
         return (tuple(reads), None) if reads else None
     k = next(k for c, k in loop.carries if c == n + 1)
-    if writes != [loop.body.results[k]] or uses[writes[0]] != [None]:
+    if writes != [loop.body.results[k]] or users[writes[0]] != [None]:
         return None
     return tuple(reads), k
 

@@ -6,7 +6,6 @@ What such a write stores has no part in the result, and so must have none in the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import final
@@ -63,16 +62,16 @@ def drop_dead_writes(fn: Function) -> Function:
     """`fn` without the writes whose elements are written again before they are read, also in the
     functions its primitives hold. Takes time linear in the size of the program."""
     order = fn.nodes
-    dead = _dead(fn, order) | set(_scattered_again(fn, order))
+    dead = _dead(fn, order) | set(_scattered_again(fn))
     if not dead and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
     return replaced(fn, lambda n, args: args[0] if n.values[0] in dead else changed_inside(n, args, drop_dead_writes))
 
 
-def _scattered_again(fn: Function, order: Sequence[Node]) -> Iterator[Value]:
+def _scattered_again(fn: Function) -> Iterator[Value]:
     """Arrays scattered to of which nothing is read but what is scattered to the same places, named once each."""
-    uses = Counter([*fn.results, *(a for node in order for a in node.args)])
-    for node in order:
+    uses = fn.use_counts()
+    for node in fn.nodes:
         x, op = node.args[0] if node.args else None, node.op
         if isinstance(op, ScatterSet) and op.unique and x is not None and uses[x] == 1:
             is_write = isinstance(x.op, ScatterSet | ScatterAdd) and x.op.shared == op.shared

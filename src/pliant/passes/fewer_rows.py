@@ -10,12 +10,12 @@ elementwise is computed where it is read anyway.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias, final
 
 from pliant.core.data import frozen
 from pliant.core.inner import functions_of, map_functions
-from pliant.core.ir import Function, Node, Op, Value
+from pliant.core.ir import Function, Node, Op, Users, Value
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot
@@ -37,11 +37,8 @@ def fewer_rows(fn: Function) -> Function:
     order = fn.nodes
     if not any([takes_fewer(node) for node in order]):
         return fn
-    uses: dict[Value, list[Node | None]] = {r: [None] for r in fn.results}
-    for node in order:
-        for a in node.args:
-            uses.setdefault(a, []).append(node)
-    found = {node: plan for node in order if takes_fewer(node) and (plan := plan_of(node, order, uses))}
+    users = fn.users()
+    found = {node: plan for node in order if takes_fewer(node) and (plan := plan_of(node, order, users))}
     return replaced_in(fn, lambda node, env: found[node].made(env) if node in found else None) if found else fn
 
 
@@ -53,14 +50,14 @@ def takes_fewer(node: Node) -> bool:
     return rows.type.rank == 1 and 0 < FEWER * rows.shape[0] <= x.shape[0]
 
 
-def plan_of(taking: Node, order: Sequence[Node], uses: Mapping[Value, list[Node | None]]) -> Plan | None:
+def plan_of(taking: Node, order: Sequence[Node], users: Users) -> Plan | None:
     """What is computed of fewer rows, if that saves anything."""
     wanted: dict[Value, set[int]] = {taking.args[0]: {0}}
     moved: dict[Node, int] = {}
     for node in reversed(order[: order.index(taking)]):
         value = node.values[0]
         axes = wanted.get(value, ())
-        if len(axes) != 1 or not all([user is taking or user in moved for user in uses[value]]):
+        if len(axes) != 1 or not all([user is taking or user in moved for user in users[value]]):
             continue
         (axis,) = axes
         sources = sources_of(node, axis)

@@ -5,19 +5,17 @@ Of all loops: those of known length, those whose end is found on the way, and th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from pliant.core.build import hint_of, trace
 from pliant.core.inner import functions_of
-from pliant.core.ir import Function, Op, Value, Values, substitute
+from pliant.core.ir import Function, Op, Users, Value, Values, substitute
 from pliant.ops.block import Block
 from pliant.ops.cond import Cond
 from pliant.ops.custom import Holder
 from pliant.ops.index import LinearScatter
 from pliant.ops.loop import Loop
-from pliant.ops.loop_rules import uses_of
 from pliant.ops.shape import Permute, permute
 from pliant.ops.shape_rules import movement_of_nothing, permute_of_permute
 from pliant.ops.tape import Record, Rewind
@@ -53,26 +51,26 @@ def _permuted(value: Value) -> Replacement:
     if names is None:
         return None
     step = functions_of(loop)[names[0]]
-    params, results, uses = step.params, step.results, uses_of(step)
+    params, results, users = step.params, step.results, step.users()
     taken: dict[int, Permute] = {}  # how a step takes an array, by the number of its parameter
     left: dict[int, Permute] = {}  # how results are brought back to the usual order
     for n, k in loop.carries:
         op = results[k].op
         if isinstance(op, Permute):
             back = Permute(op.inverse())
-            if _takes(params[n], back, uses) and not _in_blocks(params[n], uses):
+            if _takes(params[n], back, users) and not _in_blocks(params[n], users):
                 taken[n], left[k] = back, op
     usual = {n: left[k].order for n, k in loop.carries if n in taken}
     skipped = len(params) - len(xs)  # parameters of a step that no operand is given for, or the other way round
     for n, x in enumerate(xs, start=skipped):
         if isinstance(op := x.op, Permute) and _is_const(loop, n):
             back = Permute(op.inverse())
-            if _takes(params[n], back, uses):
+            if _takes(params[n], back, users):
                 taken[n], usual[n] = back, op.order
     if not taken:
         return None
     types = [taken[n].infer(p.type) if n in taken else p.type for n, p in enumerate(params)]
-    found = {u: n for n, op in taken.items() for u in uses.get(params[n], ()) if u is not None and u.op == op}
+    found = {u.values[0]: n for n, op in taken.items() for u in users.get(params[n], ()) if u and u.op == op}
 
     def turned(fn: Function) -> Function:
         """It, of parameters in the other order, and with results in it if it is the step."""
@@ -94,36 +92,36 @@ def _permuted(value: Value) -> Replacement:
     }
 
 
-def _takes(p: Value, op: Permute, uses: Mapping[Value, Sequence[Value | None]]) -> bool:
+def _takes(p: Value, op: Permute, users: Users) -> bool:
     """Whether a parameter of a function is taken in another order of axes there, or in a branch, or after writes."""
-    for u in uses.get(p, ()):
+    for u in users.get(p, ()):
         if u is None:
             continue
         if u.op == op:
             return True
-        if isinstance(u.op, Window) and u.args[0] is p and _takes(u, op, uses):
+        if isinstance(u.op, Window) and u.args[0] is p and _takes(u.values[0], op, users):
             return True
         if isinstance(u.op, Cond):
             held = [(fn, fn.params[n]) for fn in u.op.branches for n, a in enumerate(u.args[1:]) if a is p]
-            if any([_takes(q, op, uses_of(fn)) for fn, q in held]):
+            if any([_takes(q, op, fn.users()) for fn, q in held]):
                 return True
     return False
 
 
-def _in_blocks(p: Value, uses: Mapping[Value, Sequence[Value | None]]) -> bool:
+def _in_blocks(p: Value, users: Users) -> bool:
     """Whether blocks of a parameter are read or written, also after writes to it: other arrays whose blocks they meet
     lie in the usual order."""
     found, left = {p}, [p]
     while left:
         x = left.pop()
-        for u in uses.get(x, ()):
-            if u is None or u in found:
+        for u in users.get(x, ()):
+            if u is None or u.values[0] in found:
                 continue
             if isinstance(u.op, Block):
                 return True
             if isinstance(u.op, Permute | Window | LinearScatter) and u.args[0] is x:
-                found.add(u)
-                left.append(u)
+                found.add(u.values[0])
+                left.append(u.values[0])
     return False
 
 

@@ -16,7 +16,7 @@ from typing import Final, final
 from pliant.core.build import hint_of, trace
 from pliant.core.data import mutable
 from pliant.core.inner import functions_of, map_functions
-from pliant.core.ir import Const, Function, Node, Op, Value, Values, nodes
+from pliant.core.ir import Const, Function, Node, Op, Users, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.loop import Loop
@@ -37,11 +37,8 @@ def rows_inside(fn: Function) -> Function:
     order = fn.nodes
     if not any([functions_of(n.op) for n in order]):
         return fn
-    readers: dict[Value, list[Node | None]] = {r: [None] for r in fn.results}
-    for node in order:
-        for a in dict.fromkeys(node.args):
-            readers.setdefault(a, []).append(node)
-    found = {n: way for n in order if isinstance(n.op, Loop) and (way := Inward(n, n.op, readers)).is_worth_it()}
+    users = fn.users()
+    found = {n: way for n in order if isinstance(n.op, Loop) and (way := Inward(n, n.op, users)).is_worth_it()}
 
     def rule(node: Node, env: Env) -> Values | None:
         op = map_functions(node.op, rows_inside)
@@ -59,7 +56,7 @@ class Inward:
 
     node: Node
     loop: Loop
-    readers: dict[Value, list[Node | None]]
+    users: Users
     ops: dict[Value, RowOp] = field(default_factory=dict[Value, RowOp])  # what is made, and how; operands first
 
     def is_worth_it(self) -> bool:
@@ -96,12 +93,12 @@ class Inward:
 
     def is_alone(self, value: Value) -> bool:
         """Whether nothing else needs a value as an array: others make the elements that they read."""
-        others = [reader for reader in self.readers[value] if reader is not self.node]
+        others = [reader for reader in self.users[value] if reader is not self.node]
         return all([reader and isinstance(reader.op, Elementwise | Movement | Reduction) for reader in others])
 
     def is_free(self, value: Value, moved: dict[Value, RowOp]) -> bool:
         """Whether nothing is computed twice that takes long."""
-        if all([reader is self.node or (reader and reader.values[0] in moved) for reader in self.readers[value]]):
+        if all([reader is self.node or (reader and reader.values[0] in moved) for reader in self.users[value]]):
             return True
         return self.is_cheap(value)
 

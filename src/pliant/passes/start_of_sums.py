@@ -34,9 +34,8 @@ def start_of_sums(fn: Function) -> Function:
 def _sums(fn: Function) -> Iterator[tuple[Node, Value, Value, Value]]:
     """Sums of an array and of what ways back, one after the other, add to zeros, which nothing else reads; and what the
     first of these leaves."""
-    order = fn.nodes
-    uses = Counter([*fn.results, *(a for node in order for a in node.args)])
-    for node in order:
+    uses = fn.use_counts()
+    for node in fn.nodes:
         if isinstance(node.op, Add) and any([isinstance(a.op, Rewind) for a in node.args]):
             for acc, total in (node.args, node.args[::-1]):
                 first = _first(total, uses)
