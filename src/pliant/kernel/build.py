@@ -9,6 +9,7 @@ from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
 from pliant.kernel.axes import Extents, index_in_axes, loop_per_axis, loops_by_digits
 from pliant.kernel.blocks import blocked
+from pliant.kernel.extrema import by_extrema
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Calls, Can, Fusion
 from pliant.kernel.ir import (
@@ -36,7 +37,6 @@ from pliant.kernel.nested import Pairs
 from pliant.kernel.order import failing_first, reads_first
 from pliant.kernel.pack import packed
 from pliant.kernel.place import place
-from pliant.kernel.places import by_places
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
@@ -81,7 +81,7 @@ def build(
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
         return can(op, types) or (calls is not None and calls(op, types) != "")
 
-    fn = by_parts(together(by_lanes(stacked(thinned(by_places(expand(fn, has_code)))))), owned)
+    fn = by_parts(together(by_lanes(stacked(thinned(by_extrema(expand(fn, has_code)))))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
     rests, spent = unread_rests(fn), spent_rows(fn)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pliant
-from pliant.kernel.places import FEW, SHORT, has_vectors
+from pliant.kernel.extrema import FEW, SHORT, has_vectors
 from pliant.pipeline import optimise
 
 RNG = np.random.default_rng(11)

@@ -21,7 +21,7 @@ FEW: Final = 1 << 10  # elements that are not worth a step more
 SHORT: Final = 64  # elements of a row that is not searched alone
 
 
-def by_places(fn: Function) -> Function:
+def by_extrema(fn: Function) -> Function:
     """`fn` with such places of extrema taken apart."""
     if not any([has_vectors(node) for node in fn.nodes]):
         return fn
