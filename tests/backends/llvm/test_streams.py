@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import ahead, nests, streams
+from pliant.backends.llvm import nests, prefetch, streams
 from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.jit import host_target
 from pliant.frontend.retrace import trace_program
@@ -33,7 +33,7 @@ def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """All results are large, all that they are made of is far, and what runs in parts is large."""
     monkeypatch.setattr(nests, "are_far", lambda *_: request.param == "bands")
     monkeypatch.setattr(streams, "LARGE", 1)
-    monkeypatch.setattr(ahead, "FAR", 1)
+    monkeypatch.setattr(prefetch, "FAR", 1)
     monkeypatch.setattr(split, "LEAST", 10_000)
     monkeypatch.setattr(split, "PART", 5_000)
     before = pliant.threads()

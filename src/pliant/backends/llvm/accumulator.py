@@ -12,8 +12,8 @@ from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import Var
 
 if TYPE_CHECKING:
-    from pliant.backends.llvm.ahead import Ahead
     from pliant.backends.llvm.emit import Emitter
+    from pliant.backends.llvm.prefetch import Prefetch
 
 BLOCK = 1024  # elements summed before their sum goes to the exact total; see Note [sums]
 
@@ -125,13 +125,13 @@ class Accumulator:
 
 
 def blocked(
-    e: Emitter, loop: Var, body: Callable[[], None], flush: Callable[[], None], ahead: Ahead | None = None
+    e: Emitter, loop: Var, body: Callable[[], None], flush: Callable[[], None], prefetch: Prefetch | None = None
 ) -> None:
-    """A loop in blocks, with `flush` after each. ahead: what is asked for before it is read."""
+    """A loop in blocks, with `flush` after each. prefetch: what is asked for before it is read."""
 
     def block(first: str, end: str) -> None:
-        if ahead:
-            ahead.run(e, body, (first, end))
+        if prefetch:
+            prefetch.run(e, body, (first, end))
         else:
             e.loop(loop, body, (first, end))
         flush()

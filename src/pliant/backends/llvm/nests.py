@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
-from pliant.backends.llvm.ahead import is_light, read_ahead
 from pliant.backends.llvm.aligned import emit_aligned, first_stored
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.bands import are_far, emit_bands, lies_along
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
+from pliant.backends.llvm.prefetch import is_light, prefetch_of
 from pliant.backends.llvm.resumed import Resumed
 from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, are_best, are_colliding, emit_squares, fits, stays_at_hand
@@ -264,14 +264,14 @@ class NestEmitter:
             self.level(level + 1)
             self.held = {}
 
-        ahead = None if self.turned_over else read_ahead(e, self.levels[level + 1], loop)
+        prefetch = None if self.turned_over else prefetch_of(e, self.levels[level + 1], loop)
         if self.streamed:
-            emit_pieces(e, loop, self.streamed, held, bounds, ahead)
+            emit_pieces(e, loop, self.streamed, held, bounds, prefetch)
         elif any([t.long for t in self.totals.values()]) and not self.in_block:
-            heavy = None if is_light(self.levels[level + 1], self.roots) else ahead
+            heavy = None if is_light(self.levels[level + 1], self.roots) else prefetch
             blocked(e, loop, lambda: self.level(level + 1), self.flush, heavy)
-        elif ahead and e.costly and not self.folds and not self.limits:
-            ahead.run(e, lambda: self.level(level + 1), bounds)
+        elif prefetch and e.costly and not self.folds and not self.limits:
+            prefetch.run(e, lambda: self.level(level + 1), bounds)
         elif self.is_scattered(loop):
             e.loop(loop, lambda: self.level(level + 1), bounds, e.module.one_by_one())
         elif root := None if bounds or self.held or self.is_swept else first_stored(e, self.roots, self.reads, loop):

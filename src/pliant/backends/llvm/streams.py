@@ -23,8 +23,8 @@ from pliant.core.types import REAL_OF, itemsize
 from pliant.kernel.ir import Affine, Buffer, Nest, Program, Root, Var, root_of
 
 if TYPE_CHECKING:
-    from pliant.backends.llvm.ahead import Ahead
     from pliant.backends.llvm.emit import Emitter
+    from pliant.backends.llvm.prefetch import Prefetch
 
 LARGE: Final = 1 << 25
 """Bytes of a result from which on it is written past the caches."""
@@ -91,9 +91,9 @@ def emit_pieces(
     roots: Sequence[Root],
     body: Callable[[Held], None],
     bounds: Edges | None,
-    ahead: Ahead | None,
+    prefetch: Prefetch | None,
 ) -> None:
-    """The steps of a loop, in pieces. body: what a step computes, given where roots wait. ahead: what is asked
+    """The steps of a loop, in pieces. body: what a step computes, given where roots wait. prefetch: what is asked
     for before it is read."""
     begin, end = bounds or e.part.get(loop, ("0", str(loop.extent)))
     size = PIECE // min([_item(root) for root in roots])
@@ -110,8 +110,8 @@ def emit_pieces(
 
     def piece() -> None:
         at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[number]}, {size}')}")
-        if ahead:
-            ahead.ask(e, at, size)
+        if prefetch:
+            prefetch.ask(e, at, size)
         wish = e.module.in_lanes(e.lanes) if e.lanes else e.module.at_once(e.vectors if e.costly else PIECE // LINE)
         steps_from(e, loop, at, step, lambda: body(held), wish)
         for root, (buffer, _) in held.items():

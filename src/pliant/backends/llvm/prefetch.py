@@ -30,7 +30,7 @@ LIGHT: Final = 2
 
 @final
 @frozen
-class Ahead:
+class Prefetch:
     """What the steps of a loop read of large arrays, side by side."""
 
     loop: Var
@@ -67,11 +67,11 @@ class Ahead:
         del e.env[self.loop]
 
 
-def read_ahead(e: Emitter, scalars: Sequence[Scalar], loop: Var) -> Ahead | None:
+def prefetch_of(e: Emitter, scalars: Sequence[Scalar], loop: Var) -> Prefetch | None:
     """What a loop reads of large arrays, if there is any and the loop is long."""
     far = {(s.buffer, s.offset): s for s in scalars if isinstance(s, Load) and is_far(s, loop)}
-    ahead = Ahead(loop, tuple(far.values()))
-    return ahead if far and loop not in e.backward and loop.extent >= 2 * ahead.steps else None
+    prefetch = Prefetch(loop, tuple(far.values()))
+    return prefetch if far and loop not in e.backward and loop.extent >= 2 * prefetch.steps else None
 
 
 def is_light(scalars: Sequence[Scalar], roots: Sequence[Root]) -> bool:

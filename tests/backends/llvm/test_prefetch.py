@@ -10,7 +10,7 @@ import optree
 import pytest
 
 import pliant
-from pliant.backends.llvm import ahead
+from pliant.backends.llvm import prefetch
 from pliant.kernel import split
 from tests.backends.llvm.test_streams import Guarded, shifted, text_of
 
@@ -21,7 +21,7 @@ COUNTS = (255, 256, 257, 2048, 10_001)
 @pytest.fixture(autouse=True)
 def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All arrays are far, and what runs in parts is large."""
-    monkeypatch.setattr(ahead, "FAR", 1)
+    monkeypatch.setattr(prefetch, "FAR", 1)
     monkeypatch.setattr(split, "LEAST", 5_000)
     monkeypatch.setattr(split, "PART", 2_500)
     before = pliant.threads()
@@ -100,7 +100,7 @@ def test_short_loops_near_arrays_and_what_moves_only_ask_for_nothing(monkeypatch
     assert not asks(beside, x, x[0])
     assert not asks(shifted, x)
     assert not asks(np.sum, x)
-    monkeypatch.setattr(ahead, "FAR", 1 << 22)
+    monkeypatch.setattr(prefetch, "FAR", 1 << 22)
     assert not asks(gelu, x[0], x[0])
 
 
