@@ -43,7 +43,7 @@ from pliant.kernel.ir import (
 from pliant.kernel.place import assign, last_uses
 from pliant.kernel.product import stack_of
 from pliant.kernel.schedule import depth_of, scalars
-from pliant.kernel.spill import may_fail
+from pliant.kernel.spill import may_fail_halfway
 from pliant.kernel.split import LEAST
 
 GRAIN: Final = 64
@@ -101,7 +101,7 @@ def member(step: Step, rows: int) -> Member | None:
         case Nest() if not (step.is_swept or step.delay or step.limits or 0 in step.space or has_common_fold(step)):
             found = Member(step)
             is_good = _add(found, step.body, step.vars, [(root.buffer, root.offset) for root in step.roots], rows)
-        case Fill() if not (step.copied or may_fail(step)):
+        case Fill() if not (step.copied or may_fail_halfway(step)):
             found, loops = Member(step), [s for s in step.body.body if isinstance(s, Loop)]
             is_plain = not any([isinstance(s, Store | Load | Fold | Stop) for s in step.body.body])
             is_good = is_plain and all([not any(s.limits) and _add(found, s.body, s.vars, [], rows) for s in loops])
@@ -208,7 +208,7 @@ class Group:
 
     def lets_before(self, step: Step) -> bool:
         """Note a step that has nothing to do with the group so far, and can come before it."""
-        is_plain = isinstance(step, Nest | Fill | Copy) and not may_fail(step)
+        is_plain = isinstance(step, Nest | Fill | Copy) and not may_fail_halfway(step)
         made = {root_of(b) for b in writes(step)}
         if not self.members or not is_plain or not self.written.isdisjoint(touched(step)) or made & self.touched:
             return False
@@ -240,7 +240,7 @@ class Group:
         is_near = sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR
         if (len(inner) < 2 or is_near) and not self.is_shared:
             return None  # what is touched again stays near anyway, and a nest is shared by threads by itself
-        if any([may_fail(step) for step in inner]) and not self.written.isdisjoint(given):
+        if any([may_fail_halfway(step) for step in inner]) and not self.written.isdisjoint(given):
             return None
         private = {root for root in self.written - fixed if uses[root] == own[root]}
         size = self.size({*own}, private)

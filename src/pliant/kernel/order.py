@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pliant.kernel.ir import Buffer, Step, takes_over, writes
-from pliant.kernel.spill import can_fail
+from pliant.kernel.spill import may_fail
 
 FARTHEST: Final = 256  # steps that a reader is brought forward at most: so ordering takes linear time
 
@@ -40,7 +40,7 @@ def failing_first(steps: list[Step], homes: dict[Buffer, Buffer]) -> list[Step]:
     that they write over."""
     early, needed, over = set[int](), set[Buffer](), set[Buffer]()
     for number, step in reversed([*enumerate(steps)]):
-        if can_fail(step) or not needed.isdisjoint(writes(step)) or not over.isdisjoint(step.reads):
+        if may_fail(step) or not needed.isdisjoint(writes(step)) or not over.isdisjoint(step.reads):
             early.add(number)
             needed |= step.reads
             over.update(_written_over(step, homes))

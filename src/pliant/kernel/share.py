@@ -35,7 +35,7 @@ from pliant.kernel.ir import (
 from pliant.kernel.overlap import FREE, Sweep, sweep_of
 from pliant.kernel.rows import reads_by_row, stored_by_row
 from pliant.kernel.schedule import scalars
-from pliant.kernel.spill import delayed, is_same, may_fail, spilled
+from pliant.kernel.spill import delayed, is_same, may_fail_halfway, spilled
 
 SMALL: Final = 64  # bytes; less is not worth the search
 
@@ -117,7 +117,7 @@ class _Sharing:
         begins = [source for source, is_base in self.operands(number, buffer) if is_base]
         if last > number or (last == number and begins and begins != [home]):
             return f"{name_of(home)} is read after it is written"
-        if home not in self.homes.free and self.homes.must and may_fail(self.steps[number]):
+        if home not in self.homes.free and self.homes.must and may_fail_halfway(self.steps[number]):
             return self.late(number, buffer)
         return self.write_over(number, buffer, home) if last == number else ""
 

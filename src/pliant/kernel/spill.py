@@ -77,13 +77,13 @@ def needed(wanted: list[Scalar], nest: Nest) -> list[Scalar]:
     return [s for s in nest.body.body if s in found]
 
 
-def may_fail(step: Step) -> bool:
+def may_fail_halfway(step: Step) -> bool:
     """Whether a step may find out that an index is wrong, or worse, when it has written a part."""
     match step:
         case Nest():
             return any([isinstance(s, Checked) for s in scalars(step.body)])
         case Rows():
-            return any([may_fail(nest) for nest in step.nests])
+            return any([may_fail_halfway(nest) for nest in step.nests])
         case Fill():
             begin = next((n + 1 for n, s in enumerate(step.body.body) if isinstance(s, Stop)), 0)
             rest = step.body.body[begin:]
@@ -93,14 +93,14 @@ def may_fail(step: Step) -> bool:
             return isinstance(step, Routine | Host) and step.site >= 0
 
 
-def can_fail(step: Step) -> bool:
+def may_fail(step: Step) -> bool:
     """Whether a step may find out that an index is wrong, or worse, be it before it has written anything."""
     match step:
         case Fill():
             return any([isinstance(s, Checked) for s in scalars(step.body)])
         case Run():
-            return any([can_fail(inner) for part in step.parts for inner in part.steps])
+            return any([may_fail(inner) for part in step.parts for inner in part.steps])
         case Blocks():
-            return any([can_fail(inner) for inner in step.steps])
+            return any([may_fail(inner) for inner in step.steps])
         case _:
-            return may_fail(step)
+            return may_fail_halfway(step)
