@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.kernel.price import price, whole
+from pliant.kernel.price import price, price_of_function
 from tests.programs.programs import PROGRAMS
 
 N = 300
@@ -16,7 +16,7 @@ N = 300
 
 def cost(f: Any, *args: Any) -> float:
     """The price of a traced function."""
-    return whole(pliant.trace(f, *args))
+    return price_of_function(pliant.trace(f, *args))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

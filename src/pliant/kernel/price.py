@@ -40,11 +40,10 @@ def price(node: Node) -> float:
         return VIEW + VIEW * written
     if isinstance(op, Reduction):
         return STEP + read
-    held = [whole(fn) for fn in functions_of(op).values()]
+    held = [price_of_function(fn) for fn in functions_of(op).values()]
     if held:
-        return STEP + (
-            sum(held) * (op.length if isinstance(op, Loop) else TURNS) if not isinstance(op, Cond) else max(held)
-        )
+        turns = op.length if isinstance(op, Loop) else TURNS
+        return STEP + (max(held) if isinstance(op, Cond) else turns * sum(held))
     moved = READ["near"] * read + WRITE["near"] * written
     if isinstance(op, Dot):
         return STEP + moved + TERM * math.prod(op.sizes(*node.args))
@@ -53,6 +52,6 @@ def price(node: Node) -> float:
     return STEP + moved + FOLDED * (read + written)
 
 
-def whole(fn: Function) -> float:
+def price_of_function(fn: Function) -> float:
     """The cost of all that a function computes, once."""
     return sum([price(node) for node in fn.nodes])
