@@ -105,9 +105,7 @@ def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made:
 
     What is `made` in a common outer loop is read inside that loop.
     """
-    depth = max([depths.get(a, 0) for a in s.operands()], default=0)
-    if isinstance(s, Load) and s.buffer in made:
-        depth = 1
+    depth = int(isinstance(s, Load) and s.buffer in made)
     for index in s.indices():
         for atom, _ in index.terms:
             found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
@@ -116,4 +114,4 @@ def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made:
         for inner in region.body:
             depths[inner] = deeper = depth_of(inner, depths, places, made)
             depth = max(depth, deeper)
-    return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)
+    return max([depth, *[depths.get(a, 0) for a in s.operands()]])
