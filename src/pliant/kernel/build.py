@@ -11,7 +11,7 @@ from pliant.kernel.axes import Extents, index_in_axes, loop_per_axis, loops_by_d
 from pliant.kernel.blocks import blocked
 from pliant.kernel.extrema import by_extrema
 from pliant.kernel.forward import read_in_time
-from pliant.kernel.fuse import Calls, Can, Fusion
+from pliant.kernel.fuse import Calls, Can, Fusion, no_routine
 from pliant.kernel.ir import (
     Buffer,
     Checked,
@@ -59,7 +59,7 @@ from pliant.transforms.replace import replaced
 def build(
     fn: Function,
     can: Can,
-    calls: Calls | None = None,
+    calls: Calls = no_routine,
     *,
     sites: list[Site] | None = None,
     owned: Pairs = (),
@@ -79,7 +79,7 @@ def build(
     """
 
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
-        return can(op, types) or (calls is not None and calls(op, types) != "")
+        return can(op, types) or calls(op, types) != ""
 
     fn = by_parts(together(by_lanes(stacked(thinned(by_extrema(expand(fn, has_code)))))), owned)
     sites = [] if sites is None else sites

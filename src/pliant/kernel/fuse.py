@@ -41,7 +41,7 @@ from pliant.ops.sort import Sort
 from pliant.ops.update import UpdateSlice, Window
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
-Calls: TypeAlias = Callable[[Op, tuple[Type, ...]], str]
+Calls: TypeAlias = Callable[[Op, tuple[Type, ...]], str]  # who computes a primitive; empty if nobody does
 
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
@@ -55,10 +55,8 @@ LONGEST_SCALAR_NEST = 1000
 class Fusion:
     """The steps of a function, made in one walk over its nodes."""
 
-    def __init__(
-        self, fn: Function, can: Can, calls: Calls | None = None, build: Build | None = None, owned: Pairs = ()
-    ) -> None:
-        self.can, self.calls, self.build = can, calls or _nobody, build
+    def __init__(self, fn: Function, can: Can, calls: Calls, build: Build, owned: Pairs) -> None:
+        self.can, self.calls, self.build = can, calls, build
         self.order = fn.nodes
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
@@ -273,8 +271,7 @@ class Fusion:
         """A primitive that holds functions: native if these are, else called on the host."""
         args = tuple([self.materialise(a) for a in node.args])
         outs = tuple([Buffer(v.type, v) for v in node.values])
-        step = run_of(node, args, outs, self.build) if self.build else None
-        self.append(step or Host(node, args, outs), node, outs, args)
+        self.append(run_of(node, args, outs, self.build) or Host(node, args, outs), node, outs, args)
         self.taken.note(self.steps[-1], len(self.steps) - 1)
 
     def append(self, step: Step, node: Node, outs: Iterable[Buffer], args: Iterable[Buffer]) -> None:
@@ -442,7 +439,8 @@ def same(buffer: Buffer) -> Buffer:
     return made
 
 
-def _nobody(op: Op, types: tuple[Type, ...]) -> str:
+def no_routine(op: Op, types: tuple[Type, ...]) -> str:
+    """Of `Calls`: nobody computes a primitive."""
     return ""
 
 

@@ -10,7 +10,7 @@ from pliant.core.ir import Function
 from pliant.errors import PlanWarning, VerifyError
 from pliant.kernel.build import build
 from pliant.kernel.check import check
-from pliant.kernel.fuse import Calls, Can
+from pliant.kernel.fuse import Calls, Can, no_routine
 from pliant.kernel.ir import Program
 from pliant.kernel.nested import Pairs
 from pliant.kernel.poison import poison
@@ -19,7 +19,7 @@ from pliant.kernel.poison import poison
 def build_verified(
     fn: Function,
     can: Can,
-    calls: Calls | None = None,
+    calls: Calls = no_routine,
     *,
     owned: Pairs = (),
     free: Sequence[int] = (),

@@ -20,7 +20,7 @@ FEW: Final = 16  # elements that cost next to nothing to keep
 class Versions:
     """The arrays of a function that are written to, and what is read of which version."""
 
-    def __init__(self, order: Sequence[Node], kept: Container[Value] = ()) -> None:
+    def __init__(self, order: Sequence[Node], kept: Container[Value]) -> None:
         """kept: arrays that no write may be made in."""
         self.written: dict[Value, tuple[Value, int]] = {}
         self.inside: dict[Value, dict[Value, int]] = {}  # of what is computed where it is read: the arrays it reads

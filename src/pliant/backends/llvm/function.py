@@ -56,7 +56,7 @@ class FunctionText:
 
     # Text
 
-    def fresh(self, prefix: str = "v") -> str:
+    def fresh(self, prefix: str) -> str:
         """A new name."""
         return f"%{prefix}{next(self.names)}"
 

@@ -29,7 +29,7 @@ LONGEST_FUNCTION = 200  # scalars; of longer ones LLVM looks through too many bl
 STEP = 10  # scalars that a step counts for, beside those in it
 
 
-def emit_program(program: Program, module: Module, *, apart: bool = False) -> tuple[list[str], list[Segment | Host]]:
+def emit_program(program: Program, module: Module, *, apart: bool) -> tuple[list[str], list[Segment | Host]]:
     """The text of all functions, and the order in which to call them. apart: a segment for each step."""
     functions = list[str]()
     order: list[Segment | Host] = []
@@ -159,6 +159,3 @@ def emit_in_vectors(e: Emitter, step: Routine) -> None:
     e.call_for_effect(f"void {name}(ptr %table, ptr %error)")
     if inner.reports:
         e.return_if_failed()
-
-
-__all__ = ["Product", "Segment", "emit_program"]

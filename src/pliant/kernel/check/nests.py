@@ -58,7 +58,7 @@ def running(nests: Sequence[Nest]) -> list[Running]:
     return found
 
 
-def check_nests(nests: Sequence[Running], blocks: Blocks | None = None) -> None:
+def check_nests(nests: Sequence[Running], blocks: Blocks | None) -> None:
     """Stores of nests that run one after the other, or row by row if there are several, spare what is loaded."""
     made = {b: n for n, x in enumerate(nests) for b in writes(x.nest)}
     for n, x in enumerate(nests):
