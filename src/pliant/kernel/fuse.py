@@ -25,7 +25,7 @@ from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
-from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once, under_reshapes
+from pliant.kernel.reach import elements_read, is_merged, is_place, reads_of, reads_once, under_reshapes
 from pliant.kernel.record import fill_of
 from pliant.kernel.taken import Taken
 from pliant.kernel.versions import Versions
@@ -255,7 +255,7 @@ class Fusion:
         if base is None:  # made for this alone
             base = Buffer(x.type, x)
             alone = Root(x, None, base)
-            self.place(alone, reach(alone, self.buffers))
+            self.place(alone, reads_of(alone, self.buffers))
         leaves = self.reached(node.args)
         root = Root(node.values[0], None, Buffer(node.types[0], node.values[0]), base, leaves=frozenset(leaves))
         assert root.buffer
@@ -355,13 +355,13 @@ class Fusion:
             if not root.fold:
                 root.owns = True
                 self.pointwise[value] = root
-            self.made_at[value] = self.place(root, reach(root, self.buffers))
+            self.made_at[value] = self.place(root, reads_of(root, self.buffers))
             self.buffers[value] = buffer
         return buffer
 
     def reached(self, values: Iterable[Value]) -> set[Value]:
         """Values in memory that some values are computed from."""
-        return {leaf for v in values for leaf in reach(Root(v), self.buffers)}
+        return {leaf for v in values for leaf in reads_of(Root(v), self.buffers)}
 
     def place(self, root: Root, leaves: dict[Value, bool]) -> int:
         """Put a root into a nest over its space, or into a new one; the nest's place."""
@@ -410,7 +410,7 @@ class Fusion:
             whole, count = self.versions.of(value)
             if self.read[at].get(whole, count) != count:  # one would have to be kept for the other
                 return False
-        if self.taken.parts(at, leaves, self.made_at):
+        if self.taken.keeps_apart(at, leaves, self.made_at):
             return False
         return not space or not self.leaves[at].isdisjoint(leaves)
 
@@ -421,7 +421,7 @@ class Fusion:
             self.outside.add(value)
             return self.buffers[value]
         root = Root(value, None, Buffer(value.type, value))
-        self.place(root, reach(root, self.buffers))
+        self.place(root, reads_of(root, self.buffers))
         assert root.buffer
         return root.buffer
 

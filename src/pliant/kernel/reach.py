@@ -18,7 +18,7 @@ from pliant.ops.shape import Concatenate, Reshape, Slice
 from pliant.ops.update import Window
 
 
-def reach(root: Root, in_memory: Container[Value]) -> dict[Value, bool]:
+def reads_of(root: Root, in_memory: Container[Value]) -> dict[Value, bool]:
     """Values in memory that a root reads, and whether only at the point it is computed for."""
     node = root.value.node
     aligned = root.fold.aligned if root.fold else ()

@@ -32,7 +32,7 @@ class Taken:
             if source.value and source.value not in self.kept and source.type.bytes > FEW:
                 self.by.setdefault(source.value, number)
 
-    def parts(self, nest: int, leaves: Iterable[Value], made_at: Mapping[Value, int]) -> bool:
+    def keeps_apart(self, nest: int, leaves: Iterable[Value], made_at: Mapping[Value, int]) -> bool:
         """Whether what reads some values had better not join a nest."""
         before, after = self.bounds(nest, leaves, made_at)
         is_one = self.after.get(nest, -1) < self.before.get(nest, nest)
