@@ -16,19 +16,18 @@ from typing import Final, cast, final
 from pliant.core.build import hint_of, trace
 from pliant.core.data import frozen
 from pliant.core.ir import Function, Node, Value, Values, const, substitute
-from pliant.core.types import Type
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import sub
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.shape import concatenate, slice_axis
+from pliant.passes.later import INDEX
 from pliant.passes.places import Form, Scene, form_of
 from pliant.passes.row_wise import row_at
 from pliant.transforms.replace import Env, replaced_in
 
 MOST: Final = 4  # rows before the first that a step writes; as many of the last ones are carried
-INDEX: Final = Type("i64")
 
 
 @final
