@@ -51,14 +51,7 @@ from pliant.frontend.control.ornone import holder_of_attribute, presenting
 from pliant.frontend.control.perhaps import in_known_order
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import (
-    binary,
-    class_attribute,
-    descriptor_method,
-    reads_item,
-    special,
-    writes_item,
-)
+from pliant.frontend.control.specials import binary, class_attribute, descriptor_method, reads_item, writes_item
 from pliant.frontend.control.states import is_member
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
@@ -75,6 +68,7 @@ from pliant.frontend.guards import (
     names_of,
     note_class,
     note_members,
+    special,
     telling,
 )
 from pliant.frontend.instrumented import (

@@ -16,6 +16,7 @@ from pliant.core.origin import CodeOrigin, here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
+from pliant.frontend.guards import special
 from pliant.frontend.kinds import as_tuple, is_array, is_of, is_sequence, is_traced
 from pliant.frontend.rows import rows_of, runs
 from pliant.frontend.tracing import current, short_of
@@ -51,8 +52,27 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
     if isinstance(x, np.poly1d):
         return as_traced(x.coeffs, what)
     if hasattr(x, "__array__"):
-        return as_traced(_captured(x, what))
+        method = special(x, "__array__")
+        return as_traced(_captured(x, what) if method is None else method(), what)
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
+
+
+def said(x: object, protocol: str = "", depth: int = 4) -> Any:
+    """The array that an object of the user's says it is, by `__array__`, in lists too; anything else as it is.
+
+    protocol: by what its class may say more than that, and is asked by NumPy first.
+    """
+    kind = cast("Any", type(x))
+    if kind is TracedArray or kind in NUMBERS:
+        return x
+    if kind in (list, tuple):
+        held = [*cast("list[Any]", x)] if depth else []
+        parts = [said(part, protocol, depth - 1) for part in held]
+        return (
+            cast("Any", kind)(parts) if any([p is not q for p, q in zip(parts, held, strict=True)]) else cast("Any", x)
+        )
+    method = None if protocol and hasattr(kind, protocol) else special(x, "__array__")
+    return x if method is None else as_traced(method())
 
 
 def _captured(x: Any, what: str) -> np.ndarray[Any, Any]:

@@ -28,6 +28,7 @@ from pliant.frontend.convert import (
     check_real,
     extents_of,
     filled,
+    said,
     short,
     stored,
 )
@@ -272,8 +273,9 @@ class Maker:
         function = ZEROS.get(self.function, self.function)
         if function in WALKED:
             return WALKED[function](*args, **options)
-        args = tuple([as_argument(a) for a in args])
-        options = {k: as_argument(a) for k, a in options.items()} if options else options
+        protocol = "__array_function__" if isinstance(function, _DISPATCHED) else ""
+        args = tuple([said(as_argument(a), protocol) for a in args])
+        options = {k: said(as_argument(a), protocol) for k, a in options.items()} if options else options
         if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
             made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
             return tuple([np.poly1d(m) for m in made]) if is_sequence(made) else np.poly1d(made)
@@ -348,7 +350,7 @@ class UfuncMaker:
             return self.ufunc(*args, **options)
         if type(args[0] if args else None) is TracedArray and len(args) == 1:  # the usual case, fast
             return TracedArray.dispatch.ufunc(self.ufunc, "__call__", args, options)
-        args = tuple([as_argument(a) for a in args])
+        args = tuple([said(as_argument(a), "__array_ufunc__") for a in args])
         if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
             return adopt(self.ufunc(*args, **options))
         given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])

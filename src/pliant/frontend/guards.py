@@ -9,6 +9,7 @@ import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -19,8 +20,8 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
 from pliant.frontend.missing import MISSING
 from pliant.frontend.records import is_record
-from pliant.frontend.tracing import Trace
-from pliant.frontend.whose import LIBRARIES, is_followed
+from pliant.frontend.tracing import Trace, thread
+from pliant.frontend.whose import LIBRARIES, is_followed, is_plain
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 _VIEWS: Final[Any] = tuple([type(view) for view in ({0: 0}.keys(), {0: 0}.values(), {0: 0}.items())])
@@ -125,6 +126,17 @@ def note_class(trace: Trace, kind: type, name: str) -> None:
             trace.roots.setdefault((id(names), name), (names, name, content))
         if content is not MISSING:
             return
+
+
+def special(x: Any, name: str) -> Callable[..., Any] | None:
+    """A special method of an object of the user's, as the trace sees it; None if there is none."""
+    kind = cast("Any", type(x))
+    if kind is TracedArray or thread.trace is None or not is_plain(kind):
+        return None
+    found = getattr(kind, name, None)
+    note_class(thread.trace.outermost, kind, name)
+    see = thread.trace.outermost.see
+    return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
 
 
 def names_of(kind: type) -> Mapping[str, Any]:

@@ -28,11 +28,12 @@ from pliant.frontend.control.recursion import under
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.sections import are_equal, are_equal_to
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
-from pliant.frontend.control.specials import binary, special, told
+from pliant.frontend.control.specials import binary, told
 from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound, choice_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, failures_noted, is_seen, may_be_told, numbers_of_failures, refused
+from pliant.frontend.guards import special
 from pliant.frontend.number import with_kind
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection

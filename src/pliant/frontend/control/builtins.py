@@ -57,10 +57,11 @@ from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.ornone import present
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, changes
-from pliant.frontend.control.specials import binary, operator_of, special, unary
+from pliant.frontend.control.specials import binary, operator_of, unary
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import check_real, short, stored
 from pliant.frontend.failures import failing_while
+from pliant.frontend.guards import special
 from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.nditer import Broadcast, NdIter
 from pliant.frontend.sizes import note_range, size_of

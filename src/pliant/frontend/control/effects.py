@@ -29,10 +29,11 @@ from pliant.frontend.control.ornone import (
 )  # fmt: skip
 from pliant.frontend.control.perhaps import ASKING, all_overwritten, in_known_order, overwritten
 from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
-from pliant.frontend.control.specials import special, updated
+from pliant.frontend.control.specials import updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.walked import going_on
+from pliant.frontend.guards import special
 from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import Storage, current, is_tracing
 

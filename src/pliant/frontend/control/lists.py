@@ -20,9 +20,10 @@ from pliant.frontend.control.perhaps import in_known_order, whole
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
-from pliant.frontend.control.specials import special, told
+from pliant.frontend.control.specials import told
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
+from pliant.frontend.guards import special
 from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
 from pliant.frontend.selection import Selection

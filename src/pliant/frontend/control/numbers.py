@@ -20,9 +20,10 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.ornone import OrNone, present
 from pliant.frontend.control.ornone import truth as truth_of_object
-from pliant.frontend.control.specials import binary, special, told
+from pliant.frontend.control.specials import binary, told
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions import caught
+from pliant.frontend.guards import special
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.whole import element
 

@@ -22,7 +22,7 @@ from pliant.errors import DTypeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions.caught import divisor
-from pliant.frontend.guards import note_class
+from pliant.frontend.guards import note_class, special
 from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
@@ -34,17 +34,6 @@ _OPERATORS: Final = {"and": "and_", "or": "or_"}
 _DIVIDING: Final = ("truediv", "floordiv", "mod", "divmod")
 _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _PYTHONS: Final = {"b": "bool", "i": "i64", "u": "i64", "f": "f64", "c": "c128"}
-
-
-def special(x: Any, name: str) -> Callable[..., Any] | None:
-    """A special method of an object of the user's, as the trace sees it; None if there is none."""
-    kind = cast("Any", type(x))
-    if kind is TracedArray or thread.trace is None or not is_plain(kind):
-        return None
-    found = getattr(kind, name, None)
-    note_class(thread.trace.outermost, kind, name)
-    see = thread.trace.outermost.see
-    return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
 
 
 def class_attribute(kind: Any, name: str) -> Any:
