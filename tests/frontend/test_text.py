@@ -128,3 +128,40 @@ def test_text_made_of_words_that_data_choose_is_returned() -> None:
     compiled = pliant.jit(f)
     for x in (X, -X, X):
         assert compiled(x) == f(x)
+
+
+FORMATS_OF_NUMBERS: list[Callable[[Any], Any]] = [
+    lambda x: "%d" % x,  # noqa: UP031
+    lambda x: f"{x:.2f}",
+    lambda x: "%.3f" % x,  # noqa: UP031
+    lambda x: format(x[:2], "d"),
+    lambda x: "%g" % (x.reshape(1, -1),),  # noqa: UP031
+    lambda x: "%(a)x" % {"a": x},  # noqa: UP031
+]
+
+
+@pytest.mark.parametrize("show", FORMATS_OF_NUMBERS)
+def test_formats_that_are_not_for_arrays_are_refused_as_by_numpy(show: Callable[..., Any]) -> None:
+    def printed(x: Any) -> Any:
+        print(show(x))
+        return x
+
+    x = np.arange(3.0)
+    with pytest.raises(TypeError) as want:
+        show(x)
+    for f in (show, printed):
+        with pytest.raises(pliant.errors.DTypeError) as got:
+            pliant.jit(f)(x)
+        assert str(want.value).strip() in str(got.value)
+        assert "test_text.py" in str(got.value)
+
+
+def test_formats_of_arrays_as_text_are_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    def printed(x: Any) -> Any:
+        print(f"{x}", f"{x!s:>20}", "%s" % x, "%30r" % (x,), f"{x[:1]}")  # noqa: UP031
+        return x
+
+    printed(np.arange(3.0))
+    want = capsys.readouterr().out
+    pliant.jit(printed)(np.arange(3.0))
+    assert capsys.readouterr().out == want

@@ -17,7 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, ordered, power, reflected, times, unary
 from pliant.frontend.reading import read, write
-from pliant.frontend.text import Number, Shown, as_text, noted
+from pliant.frontend.text import Number, Shown, as_text, is_unknown, noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, thread, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 from pliant.frontend.whose import is_plain
@@ -160,7 +160,18 @@ class TracedArray(Shown):
         if self.is_weak:
             asked(self.value)
         steps = ((conversion, spec),)
+        self._check_format(conversion, spec)
         return noted(Number(self.value, self.is_scalar or self.is_weak, self.is_weak, steps), str(self.type))
+
+    def _check_format(self, conversion: str, spec: str) -> None:
+        """What Python, or NumPy, raises of a format that is not for such arrays or numbers, at the user's line."""
+        if not self.shape or not spec or is_unknown(spec):
+            return
+        try:
+            as_text(np.broadcast_to(self.dtype.type(0), self.shape), conversion, spec)
+        except TypeError as error:
+            hint = "a format is for one number, as x[0]; {x} shows all elements"
+            raise DTypeError(str(error), hint=hint).at(("here", here())) from None
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:
