@@ -121,6 +121,10 @@ class LayoutError(PliantError, AttributeError):
     """The elements of an array do not lie in memory as another shape of it needs them."""
 
 
+class MissingError(PliantError, AttributeError):
+    """An array has no such attribute, or none that can be set."""
+
+
 class ReadOnlyError(PliantError, ValueError):
     """A write to an array that is read-only."""
 

@@ -12,7 +12,15 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import CodeOrigin, here, runs_in
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DTypeError, LayoutError, ReadOnlyError, ShapeError, TracedValueError, UnsupportedError
+from pliant.errors import (
+    DTypeError,
+    LayoutError,
+    MissingError,
+    ReadOnlyError,
+    ShapeError,
+    TracedValueError,
+    UnsupportedError,
+)
 from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, ordered, power, reflected, times, unary
@@ -118,6 +126,23 @@ class TracedArray(Shown):
         """NumPy dtype; that of a caller's array may have the other order of bytes than this machine."""
         found = np.dtype(DTYPES[self.type.dtype])
         return found.newbyteorder() if not self.is_scalar and _is_swapped(self.storage) else found
+
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        if self.is_scalar or self.is_weak:
+            raise MissingError(f"attribute 'dtype' of {self.stands_for!r} objects is not writable").at(("here", here()))
+        self.check_own("x.dtype = …", "x = x.view(...)")
+        made = self.view(dtype)
+        self.lenses, self.memo = made.lenses, (None, None)
+
+    @property
+    def stands_for(self) -> str:
+        """What Python calls the class of what it stands for."""
+        return (
+            weak_kind(self).__name__
+            if self.is_weak
+            else "numpy." + (self.dtype.type.__name__ if self.is_scalar else "ndarray")
+        )
 
     @property
     def ndim(self) -> int:
@@ -296,7 +321,9 @@ class TracedArray(Shown):
             bound = self.dispatch.method(self, name)
             if bound is not None:
                 return bound
-        raise AttributeError(f"a traced array has no attribute {name!r}{INSTEAD.get(name, '')}", name=name, obj=self)
+            message = f"{self.stands_for!r} object has no attribute {name!r}{INSTEAD.get(name, '')}"
+            raise MissingError(message).at(("here", here()))
+        raise AttributeError(f"{self.stands_for!r} object has no attribute {name!r}", name=name, obj=self)
 
     @property
     def real(self) -> Any:

@@ -78,7 +78,7 @@ class Elements(ABC):
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.item(one, key))
         if is_of(holder, list | tuple):
-            key = place_or_error(key)
+            key = place_or_error(key, "tuple" if is_of(holder, tuple) else "list")
         if is_of(holder, list | tuple) and is_table(holder, key):
             self.counted(holder)
             return one_at(holder, key, lambda n: self.callee(self.element(holder, n)))

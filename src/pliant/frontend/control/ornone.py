@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, cast, final
 
 from pliant.core.ir import Value, Values, const
-from pliant.errors import UnsupportedError
+from pliant.core.origin import here
+from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend import signature
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.moved import Recipe
@@ -121,11 +122,14 @@ def present(x: Any, error: Exception | None = None) -> Any:
     return x.pliant_value
 
 
-def place_or_error(key: Any) -> Any:
-    """The place in a list that may be None, at which the call fails."""
+def place_or_error(key: Any, kind: str = "list") -> Any:
+    """The place in a list that may be None, at which the call fails; DTypeError for a number that is no integer."""
+    if type(key) is TracedArray and not key.shape and key.type.kind in "fc":
+        message = f"{kind} indices must be integers or slices, not {key.stands_for}"
+        raise DTypeError(message, hint="int(i) makes an integer of a number").at(("indexed here", here()))
     if type(key) is not OrNone:
         return key
-    return present(key, TypeError("list indices must be integers or slices, not NoneType"))
+    return present(key, TypeError(f"{kind} indices must be integers or slices, not NoneType"))
 
 
 def holder_of_item(holder: Any, name: str = "setitem") -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.errors import ShapeError
+from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import (
+    along_axes,
     as_traced,
     axes_of,
     axis_of,
@@ -27,9 +28,18 @@ from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, S
 from pliant.ops import shape as moves
 
 
+def _known(shape: Any) -> Any:
+    """A shape that is known while tracing, as NumPy sees it; DTypeError for an extent that is no integer."""
+    for n in along_axes(shape):
+        if type(n) is TracedArray and not n.shape and n.type.kind in "fc":
+            message = f"{n.stands_for!r} object cannot be interpreted as an integer"
+            raise DTypeError(message, hint="int(n) makes an integer of a number").at(("here", here()))
+    return known(shape, "a shape")
+
+
 def full_shape(shape: Any, size: int) -> tuple[int, ...]:
     """A shape argument with -1 replaced; ShapeError if it does not hold `size` elements."""
-    extents = shape_of(known(shape, "a shape"))
+    extents = shape_of(_known(shape))
     free = [i for i, n in enumerate(extents) if n < 0]
     rest = math.prod(n for n in extents if n >= 0)
     if len(free) > 1:
@@ -201,7 +211,7 @@ atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> TracedArray:
     """np.broadcast_to: a view that cannot be written."""
     x = array_of(array)
-    extents = shape_of(known(shape, "a shape"))
+    extents = shape_of(_known(shape))
     if broadcast_shapes(x.shape, extents) != extents:
         raise ShapeError(f"could not broadcast {x.type} to shape {extents}").at(("here", here()))
 
