@@ -347,3 +347,13 @@ def test_what_outlives_a_call_is_gone_through_until_what_was_changed_is_found(mo
     assert [float(compiled(1.0, rows)) for _ in range(3)] == [1.0, 2.0, 3.0]
     assert (calls, root.count, rows) == (3, 3, [1.0] * 3)
     assert max(seen) < 1000
+
+
+def test_containers_that_hold_themselves_are_refused() -> None:
+    held: list[Any] = [1.0]
+    held.append({"all": held})
+    shared = [1.0, 2.0]
+    for f in (pliant.jit, pliant.grad, pliant.vmap):
+        with pytest.raises(pliant.errors.ArgumentError, match="holds itself"):
+            f(lambda x: x[0])(held)
+    assert pliant.jit(lambda x: x[0][0] + x[1][1])([shared, shared]) == 3.0

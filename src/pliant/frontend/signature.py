@@ -13,6 +13,7 @@ import numpy as np
 import optree
 
 from pliant.core.data import frozen
+from pliant.core.origin import here
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
@@ -82,9 +83,29 @@ def flatten(tree: Any, closed: Closed = NONE) -> tuple[list[Any], Any]:
     def is_leaf(x: Any) -> bool:
         return id(x) in closed
 
-    leaves, structure = optree.tree_flatten(tree, is_leaf if closed else None, none_is_leaf=False, namespace=NAMESPACE)
+    try:
+        leaves, structure = optree.tree_flatten(
+            tree, is_leaf if closed else None, none_is_leaf=False, namespace=NAMESPACE
+        )
+    except RecursionError:
+        if not _holds_itself(tree):
+            raise
+        message = "a list or dict among the arguments holds itself"
+        raise ArgumentError(message, hint="pass what it holds, without itself").at(("here", here())) from None
     found = found_in([x for x in leaves if id(x) not in closed] if closed else leaves)
     return flatten(tree, closed) if found else (leaves, structure)
+
+
+def _holds_itself(tree: Any) -> bool:
+    """Whether there is a container that is held by what it holds."""
+    todo: list[tuple[Any, frozenset[int]]] = [(tree, frozenset())]
+    while todo:
+        x, around = todo.pop()
+        if id(x) in around:
+            return True
+        parts: list[Any] = [*x.values()] if is_table(x) else [*x] if is_sequence(x) else []
+        todo += [(part, around | {id(x)}) for part in parts]
+    return False
 
 
 def selected(tree: Any, flags: Iterable[bool]) -> Any:
