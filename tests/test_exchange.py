@@ -445,3 +445,10 @@ def test_functions_with_constant_arrays_go_to_jax_and_back() -> None:
         np.testing.assert_allclose(gradient(x), pliant.grad(weighted)(x, 3))
     rows = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(pliant.vmap(lambda x: back(x, 3))(rows), [weighted(x, 3) for x in rows])
+
+
+def test_functions_of_jax_on_arrays_that_are_traced_are_refused_with_the_way_to_have_them() -> None:
+    for f in (jax.numpy.sin, jax.numpy.sum, jax.jit(lambda y: y)):
+        with pytest.raises(TracedValueError, match=r"needs numbers(.|\n)*test_exchange(.|\n)*pliant.from_jax\(f\)"):
+            pliant.jit(lambda x, f=f: f(x))(np.arange(3.0))
+    np.testing.assert_allclose(pliant.jit(lambda x: x * np.asarray(jax.numpy.sin(0.0)))(np.arange(3.0)), np.zeros(3))

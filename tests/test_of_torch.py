@@ -572,3 +572,10 @@ def test_settings_of_pytorch_are_left_as_they_were() -> None:
     x = torch.ones(3, requires_grad=True)
     Straight.apply(x).sum().backward()
     assert_array_equal(x.grad, np.ones(3))
+
+
+@pytest.mark.parametrize("f", [lambda x: torch.tensor(x), lambda x: torch.as_tensor([x[0], x[1]]), torch.from_numpy])
+def test_tensors_are_not_made_of_arrays_that_are_traced(f: Any) -> None:
+    words = r"torch\.\w+ is a function of Python's that needs numbers(.|\n)*test_of_torch(.|\n)*pliant.from_torch"
+    with pytest.raises(pliant.errors.TracedValueError, match=words):
+        pliant.jit(lambda x: f(x))(np.arange(3.0))

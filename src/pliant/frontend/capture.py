@@ -392,7 +392,7 @@ class Reader(Elements):
         is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not is_dispatched(fn)
         if is_others and made is fn:
             return making(fn, telling(presenting(new_or_known(lists.knowing(fn))), self.counted))
-        return made
+        return lists.knowing(fn) if made is fn and kind_of(fn).__module__.startswith("jaxlib") else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`."""

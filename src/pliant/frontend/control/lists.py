@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pliant.core.ir import const
 from pliant.core.origin import here
-from pliant.errors import PliantError, TracedValueError, UnsupportedError
+from pliant.errors import DTypeError, PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import seen_too
@@ -243,11 +243,22 @@ def knowing(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **options)
         except TypeError as error:
-            if isinstance(error, PliantError) or TracedArray.__name__ not in str(error):
+            is_asked = type(error) is DTypeError and _maker_of(function) is not None
+            if not is_asked and (isinstance(error, PliantError) or TracedArray.__name__ not in str(error)):
                 raise
             raise _unknown(function, (args, options)) from error
 
     return run
+
+
+_MAKERS: Final = {"jax": "from_jax", "jaxlib": "from_jax", "torch": "from_torch"}
+"""What makes functions on arrays of those of another library."""
+
+
+def _maker_of(function: Any) -> str | None:
+    """What makes a function on arrays of one like this, if it is of another library."""
+    modules = [getattr(x, "__module__", None) or "" for x in (function, cast("Any", type(function)))]
+    return next((_MAKERS[m] for name in modules if (m := name.partition(".")[0]) in _MAKERS), None)
 
 
 def _unknown(function: Any, given: Any) -> TracedValueError:
@@ -256,6 +267,8 @@ def _unknown(function: Any, given: Any) -> TracedValueError:
     name = f"{function.__module__}.{function.__name__}"
     message = f"{name} is a function of Python's that needs numbers, and these are known only at run time"
     hint = "call it after the compiled function, with what that returns"
+    maker = _maker_of(function)
+    hint += f"; pliant.{maker}(f) makes a function of arrays of one that is written with it" if maker else ""
     return TracedValueError(message, hint=hint).at(("here", here())).needing(*values)
 
 
