@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, TracedValueError
+from pliant.errors import ArgumentError, DifferentiationError, TracedValueError
 
 
 def power(a: Any, k: Any = 2, scale: Any = 1) -> Any:
@@ -191,3 +191,21 @@ UNLIKE = {
 def test_what_rules_return_is_said_beside_what_is_expected(f: Any, expected: str) -> None:
     with pytest.raises(ArgumentError, match=rf"custom_derivative: {expected}(?s:.*)np.sum\(f\(x\)\)(?s:.*)hint: "):
         pliant.grad(lambda x: np.sum(f(x)))(X)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda x: np.ones(3), lambda x: np.full_like(x, 2.0), lambda x: np.array([1.0, 0, 0])]
+)
+def test_rules_whose_results_are_numbers_that_are_not_zeros_are_refused(made: Any) -> None:
+    by_jvp = pliant.custom_derivative(np.sin, jvp=lambda xs, dxs: made(xs[0]))
+    by_vjp = pliant.custom_derivative(np.sin, forward=lambda x: (np.sin(x), ()), backward=lambda r, ct: (made(ct),))
+    for f in (by_jvp, by_vjp):
+        with pytest.raises(DifferentiationError, match="do not depend on the"):
+            pliant.grad(lambda x, f=f: np.sum(f(x)))(np.arange(3.0))
+
+
+def test_rules_may_have_zeros_for_results() -> None:
+    by_jvp = pliant.custom_derivative(np.sin, jvp=lambda xs, dxs: np.zeros(3))
+    by_vjp = pliant.custom_derivative(np.sin, forward=lambda x: (np.sin(x), ()), backward=lambda r, ct: (0 * ct,))
+    for f in (by_jvp, by_vjp):
+        assert not pliant.grad(lambda x, f=f: np.sum(f(x)))(np.arange(3.0)).any()

@@ -481,3 +481,14 @@ def test_branches_outside_of_jit_do_what_they_do_inside(f: Any) -> None:
         plain, compiled = np.ones(2), np.ones(2)
         assert f(s, plain) == pliant.jit(f)(s, compiled)
         np.testing.assert_array_equal(plain, compiled)
+
+
+@pytest.mark.parametrize("index", [1.7, np.float32(1.0), np.array([0, 1]), "1", None])
+@pytest.mark.parametrize("branches", [[np.sin], [np.sin, np.cos, np.exp]])
+def test_switch_takes_an_integer_for_its_index(index: Any, branches: Any) -> None:
+    for f in (pliant.switch, pliant.jit(lambda i, fs, x: pliant.switch(i, fs, x), static=("fs",))):
+        with pytest.raises(ArgumentError, match="switch: expected an integer for the index"):
+            f(index, tuple(branches), np.arange(3.0))
+    for i in (0, True, np.uint8(1), np.array(2)):
+        want = branches[min(int(i), len(branches) - 1)](np.arange(3.0))
+        np.testing.assert_allclose(pliant.switch(i, branches, np.arange(3.0)), want)

@@ -19,11 +19,11 @@ from pliant.frontend.control.stepwise import chosen
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array, is_sequence
-from pliant.frontend.number import Kind, kind_of, with_kind
+from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reading import is_shown
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
-from pliant.frontend.tracing import current, is_tracing, short_of
+from pliant.frontend.tracing import current, is_tracing, short_of, type_of
 from pliant.ops.cond import Cond
 
 Tree: TypeAlias = Any
@@ -98,6 +98,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         )
     if not branches:
         raise ArgumentError("switch: expected at least one branch")
+    check_integer("switch: expected an integer for the index", index, "biu")
     if len(branches) == 1:
         return cond(True, branches[0], branches[0], *operands)
     middle = len(branches) // 2
@@ -110,6 +111,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         return switch(i - middle, high, *xs)
 
     return cond(index < middle, lower, upper, index, *operands)
+
+
+def check_integer(message: str, x: Any, kinds: str = "iu") -> None:
+    """ArgumentError for what is no number of such kinds."""
+    given = as_traced(x).type if is_tracing() and is_number(x) else type_of(np.asarray(x)) if is_number(x) else None
+    if given is None or given.shape or given.kind not in kinds:
+        hint = "int(n) makes an integer of a number"
+        raise ArgumentError(f"{message}, got {given or repr(x)}", hint=hint).at(("here", here()))
 
 
 def _agreed(

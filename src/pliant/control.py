@@ -13,11 +13,11 @@ import numpy as np
 from pliant.callables import also_decorator, function_of, positional
 from pliant.core import ir
 from pliant.core.build import abstract
-from pliant.core.ir import Function, Value, Values, param
+from pliant.core.ir import Const, Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.core.types import Type
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, DifferentiationError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
@@ -29,6 +29,7 @@ from pliant.frontend.view import StoppedLens
 from pliant.ops.checkpoints import Treeverse, apply_of
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp, NoDerivative
 from pliant.ops.custom import stop_gradient as stop_gradient_value
+from pliant.ops.splat import scalar_of
 from pliant.ops.while_checkpoints import saving_less
 
 
@@ -157,6 +158,18 @@ def _underivable(f: Callable[..., Any], xs: Sequence[TracedArray], closed: Close
     return closed.rebuild([mark(y) if y.type.is_float else y for y in made])
 
 
+def _check_linear(name: str, rule: Closed, of: str) -> None:
+    """DifferentiationError for numbers that are not zeros, whatever a rule is given."""
+    for x in [leaf for leaf in rule.leaves if type(leaf) is TracedArray]:
+        one = scalar_of(x.value) if x.concrete is None else None
+        is_literal = one is not None and isinstance(one.op, Const) and one.op.value != 0
+        if is_literal or (x.concrete is not None and x.concrete.any()):
+            raise DifferentiationError(
+                f"{name} returns {x.type} whose elements do not depend on {of}, so it is not linear in them",
+                hint="a custom derivative must be linear in what it is given: zeros where there is none",
+            ).at(("here", here()))
+
+
 def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
     leaves, structure = flatten(args)
     dxs = unflatten(structure, [x if type(x) is TracedArray and x.type.is_float else None for x in leaves])
@@ -166,6 +179,7 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
     floats = [y.type for y in closed.fn.results if y.type.is_float]
     if [t.type for t in tangent.fn.results] != floats:
         raise _unlike("jvp", _tree(tangent), f"a tangent of the result, {_named(floats)}", "zeros where it has none")
+    _check_linear("jvp", tangent, "the tangents")
     free = tuple(dict.fromkeys((*closed.free, *tangent.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
@@ -192,6 +206,7 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
         raise _unlike("forward", _tree(ahead)[0], f"the result of f, {_named(ys)}", "f and forward compute the same")
     given, structure = flatten(((made[1], made[0]), {}))
     behind = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
+    _check_linear("backward", behind, "the cotangents")
     free = tuple(dict.fromkeys((*closed.free, *ahead.free, *behind.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)

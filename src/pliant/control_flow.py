@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.branches import copied, or_stepwise, over_same, own_copy
+from pliant.branches import check_integer, copied, or_stepwise, over_same, own_copy
 from pliant.callables import function_of
 from pliant.compiled import Compiled
 from pliant.core.ir import Function, Value, param
@@ -34,7 +34,7 @@ from pliant.frontend.number import Kind, is_number
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
-from pliant.frontend.tracing import current, is_tracing, type_of
+from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.checkpoints import Policy
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
@@ -181,7 +181,8 @@ def fori_loop(
     """
     function_of(body)
     max_steps = None if max_steps is None else as_count("fori_loop: max_steps", max_steps)
-    _check_bounds(lo, hi)
+    for bound in (lo, hi):
+        check_integer("fori_loop: expected integers for the bounds", bound)
     if not is_tracing():
         check_policy(save)
         stop = int(hi) if max_steps is None else min(int(hi), int(lo) + max_steps)
@@ -200,15 +201,6 @@ def fori_loop(
         return callee(counted, current())(lo, stop, body, _own(init))
 
     return or_stepwise(traced, stepwise if save == "store" else None)
-
-
-def _check_bounds(*bounds: Any) -> None:
-    """ArgumentError for what range would not take."""
-    for x in bounds:
-        given = as_traced(x).type if is_tracing() and is_number(x) else type_of(np.asarray(x)) if is_number(x) else None
-        if given is None or given.shape or given.kind not in "iu":
-            message = f"fori_loop: expected integers for the bounds, got {given or repr(x)}"
-            raise ArgumentError(message, hint="int(n) makes an integer of a number").at(("here", here()))
 
 
 def _counted(
