@@ -172,7 +172,20 @@ def raises(x: Any) -> Any:
     return np.sin(x), x
 
 
+def branches(x: Any) -> Any:
+    if x > 0:
+        return np.sin(x), np.cos(x)
+    return np.cos(x), np.sin(x)
+
+
+def chooses(x: Any) -> Any:
+    y = np.sin(x) if x > 0 else np.cos(x)
+    return y + 1.0, x
+
+
 WRONG = [
+    (branches, "has a left side that depends on an `if`"),
+    (chooses, "has a left side that depends on an `if`"),
     (only, "returns something else than two arrays: left, right"),
     (three, "returns something else than two arrays"),
     (none_is_left, "has a left side that is no operation on arrays"),
@@ -546,3 +559,15 @@ def test_conditions_choose_the_dtypes_that_a_rule_is_looked_at_with() -> None:
     assert_allclose(pliant.optimize(g, (*pliant.RULES, chosen_power))(c, x, 3), g(c, x, 3))
     check_rule(read_first, Type("f64", (4,)), Type("i64", (2,)), rules=(read_first,))
     check_rule(masked_sum, Type("bool", (4,)), Type("f64", (4,)), rules=(masked_sum,))
+
+
+def test_the_right_side_may_have_branches() -> None:
+    def magnitude(x: Any) -> Any:
+        return np.sqrt(x * x), (x if x > 0 else -x)
+
+    def chosen(x: Any) -> Any:
+        return np.where(x > 0, np.exp(x), np.exp(-x)), np.exp(np.abs(x))
+
+    x = np.linspace(-1.0, 1.0, 5)
+    for rule, f in ((magnitude, lambda x: np.sqrt(x * x)), (chosen, lambda x: chosen(x)[0])):
+        np.testing.assert_allclose(pliant.optimize(f, (pliant.rule(rule),))(x), f(x))

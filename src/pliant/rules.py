@@ -201,6 +201,11 @@ class _Equation:
             raise self.wrong("returns something else than two arrays: left, right")
         left, right = map(as_traced, sides)
         y, z = left.value, right.value
+        if not current().outermost.branched.isdisjoint([v for node in nodes([y]) for v in node.values]):
+            raise self.wrong(
+                "has a left side that depends on an `if` over what is known only at run time",
+                "write a rule for each case, which where= tells by shapes and dtypes; or np.where, if that is meant",
+            )
         z = value_of(right, y.dtype) if right.is_weak else convert(z, y.dtype) if z.dtype[0] == y.dtype[0] else z
         z = broadcast(z, y.shape, ()) if isinstance(z.op, Const) and y.shape else z
         if y.type != z.type:

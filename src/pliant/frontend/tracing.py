@@ -239,6 +239,7 @@ class Trace:
         default_factory=dict[tuple[Value, bool], list[tuple[Value, bool]]]
     )
     has_nones: bool = False  # whether something may be an object or None; see `control.ornone`
+    branched: set[Value] = field(default_factory=set[Value])  # conditions of branches, and of blocks inside them
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
     dicts: dict[int, Any] = field(default_factory=dict[int, Any])  # objects, by the ids of their `__dict__`

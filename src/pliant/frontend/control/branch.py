@@ -67,6 +67,7 @@ def branch(
     then, cells = _settled(test, then, cells)
     if rest is None:
         return joined(test, then, otherwise, cells)
+    current().outermost.branched.add(test.value)
     with under(test.value):
         return _with_rest(test, then, otherwise, rest, names, jumps, cells)
 
@@ -136,6 +137,7 @@ def _one_of(
     test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool,
     truth: int | None = None,
 ) -> Any:  # fmt: skip
+    current().outermost.branched.add(test.value)
     with under(test.value):
         then = narrowed(test, then, cells, holds=True)
         otherwise = narrowed(test, otherwise, cells, holds=False)
