@@ -55,3 +55,47 @@ def halves(n: Any) -> Any:
 def test_exponents_that_are_never_positive_make_floats():
     for n in (0, 1, 10):
         assert pliant.jit(halves)(n) == halves(n)
+
+
+def _shifts_in_a_loop(n: int) -> int:
+    total = 0
+    for i in range(5):
+        total += 1 << (n - i)
+    return total
+
+
+def _shifted_in_place(n: int) -> int:
+    m = 5
+    m <<= n
+    m >>= n // 2
+    return m
+
+
+def _caught(n: int) -> int:
+    try:
+        return 1 << n
+    except ValueError:
+        return -7
+
+
+@pytest.mark.parametrize("n", [6, 3, 0, -1])
+@pytest.mark.parametrize(
+    "f", [lambda n: 1 << n, lambda n: 200 >> n, lambda n: n >> n, _shifts_in_a_loop, _shifted_in_place, _caught]
+)
+def test_integers_are_shifted_by_no_number_below_0(f: Any, n: int) -> None:
+    try:
+        want = f(n)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error)):
+            pliant.jit(f)(n)
+    else:
+        assert pliant.jit(f)(n) == want
+
+
+def test_shifts_of_numpys_integers_and_in_steps_are_as_before() -> None:
+    def step(state: Any) -> Any:
+        return state[0] + (1 << state[1]), state[1] + 1
+
+    assert pliant.jit(lambda n: pliant.while_loop(lambda s: s[1] < n, step, (0, 0)))(5) == (31, 5)
+    x = np.array([1, 2, -1])
+    np.testing.assert_array_equal(pliant.jit(lambda x: (1 << x, x >> 1))(x), (1 << x, x >> 1))

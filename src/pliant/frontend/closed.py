@@ -130,6 +130,7 @@ def trace_closed(
     may_set: whether attributes and items that it sets outside are taken back. role: f's, in errors."""
     with tracing() as trace:
         trace.is_apart, trace.before, trace.is_telling = not may_draw, {} if may_set else None, may_tell
+        trace.is_silent = not (may_raise or may_tell)
         params, given, copies = list[Value](), list[Any](), list[tuple[TracedArray, Storage]]()
         for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
             if not is_active:

@@ -30,7 +30,7 @@ from pliant.frontend.functions import (
     UFUNCS,
 )
 from pliant.frontend.gufuncs import KEYWORDS
-from pliant.frontend.integers import of_power
+from pliant.frontend.integers import of_power, of_shift
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, stood_for
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
@@ -106,6 +106,8 @@ class Tables:
         """Apply a Python operator."""
         if which is np.power:
             args = of_power(*args)
+        if which is np.left_shift or which is np.right_shift:
+            of_shift(*args)
         try:
             made = ufunc.quick(UFUNCS, which, args)
             if made is not None:
@@ -120,7 +122,7 @@ class Tables:
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
-        if which is np.power and x.is_weak:
+        if x.is_weak and which in (np.power, np.left_shift, np.right_shift):
             return self.operator(which, x, y)
         try:
             return ufunc.inplace(UFUNCS, which, x, y)

@@ -169,6 +169,16 @@ def fail_if(condition: Value, error: BaseException) -> None:
     note(select(condition, const(len(failures), "i64"), const(0, "i64")))
 
 
+def may_fail(kind: type[BaseException]) -> bool:
+    """Whether such an exception can be noted here: not in what is a function of its own, as a step of `while_loop`."""
+    if catcher_of(kind) is not None:
+        return True
+    around = [current()]
+    while around[-1].parent is not None:
+        around.append(around[-1].parent)
+    return current_scope() is around[0].scope and not any([trace.is_silent for trace in around])
+
+
 def is_of_run_time(error: Exception) -> bool:
     """Whether what the function raises for sure comes after what it may have raised before, or holds numbers or texts
     that only a call knows; noted, then."""

@@ -2,6 +2,7 @@
 
 10**-n     a float if n > 0: known, if n is an argument, computed from such, or the index of a loop, which is unrolled
            then; else a float if n is never negative, and NumPy's power, of integers, if that is not known
+1 << n     an error if n < 0
 2**n       an integer: an exponent without a minus is taken to be none that is negative, as NumPy does
 """
 
@@ -14,10 +15,10 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if
+from pliant.frontend.failures import fail_if, may_fail
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.sizes import range_of, size_of
-from pliant.ops.compare import equal
+from pliant.ops.compare import equal, less
 
 
 def of_power(base: Any, exponent: Any) -> tuple[Any, Any]:
@@ -28,6 +29,14 @@ def of_power(base: Any, exponent: Any) -> tuple[Any, Any]:
         fail_if(equal(value_of(base, "f64"), const(0.0, "f64")), none)
         return base * 1.0, exponent
     return (base * 1.0 if _is_float(base, exponent) else base), exponent
+
+
+def of_shift(x: Any, by: Any) -> None:
+    """What Python raises where one of its integers is shifted by a number below 0."""
+    if not (_is_weak(by) and by.concrete is None and (type(x) is int or _is_weak(x)) and may_fail(ValueError)):
+        return
+    if not size_of(by).is_at_least(0):
+        fail_if(less(by.value, const(0, by.type.dtype)), ValueError("negative shift count"))
 
 
 def _is_float(base: Any, exponent: Any) -> bool:

@@ -254,6 +254,7 @@ class Trace:
     is_region: bool = False  # a part of the function of the trace around it; see `control.region`
     perhaps: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`
     orders: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`
+    is_silent: bool = False  # nobody looks at whether it raises
     is_telling: bool = False  # what it raises is raised in the trace around it
     failed: Storage | None = None  # the number of the exception that is raised; see `failures`
     failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
