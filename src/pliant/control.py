@@ -158,15 +158,15 @@ def _underivable(f: Callable[..., Any], xs: Sequence[TracedArray], closed: Close
     return closed.rebuild([mark(y) if y.type.is_float else y for y in made])
 
 
-def _check_linear(name: str, rule: Closed, of: str) -> None:
-    """DifferentiationError for numbers that are not zeros, whatever a rule is given."""
-    for x in [leaf for leaf in rule.leaves if type(leaf) is TracedArray]:
+def _check_linear(tangent: Closed) -> None:
+    """DifferentiationError for tangents that are the same numbers, and not zeros, whatever a rule is given."""
+    for x in [leaf for leaf in tangent.leaves if type(leaf) is TracedArray]:
         one = scalar_of(x.value) if x.concrete is None else None
         is_literal = one is not None and isinstance(one.op, Const) and one.op.value != 0
         if is_literal or (x.concrete is not None and x.concrete.any()):
             raise DifferentiationError(
-                f"{name} returns {x.type} whose elements do not depend on {of}, so it is not linear in them",
-                hint="a custom derivative must be linear in what it is given: zeros where there is none",
+                f"jvp returns {x.type} whose elements do not depend on the tangents, so it is not linear in them",
+                hint="where there is no derivative, return zeros",
             ).at(("here", here()))
 
 
@@ -179,7 +179,7 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
     floats = [y.type for y in closed.fn.results if y.type.is_float]
     if [t.type for t in tangent.fn.results] != floats:
         raise _unlike("jvp", _tree(tangent), f"a tangent of the result, {_named(floats)}", "zeros where it has none")
-    _check_linear("jvp", tangent, "the tangents")
+    _check_linear(tangent)
     free = tuple(dict.fromkeys((*closed.free, *tangent.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
@@ -206,7 +206,6 @@ def _with_vjp(forward: Any, backward: Any, args: Any, xs: Sequence[TracedArray],
         raise _unlike("forward", _tree(ahead)[0], f"the result of f, {_named(ys)}", "f and forward compute the same")
     given, structure = flatten(((made[1], made[0]), {}))
     behind = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
-    _check_linear("backward", behind, "the cotangents")
     free = tuple(dict.fromkeys((*closed.free, *ahead.free, *behind.free)))
     operands: Values = (*(x.value for x in xs), *free)
     count = len(xs)
