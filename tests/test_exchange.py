@@ -200,6 +200,15 @@ def test_out_of_range_reads_nan_and_writes_nothing(x: Any):
     np.testing.assert_array_equal(gradient, [0, 1, 0, 0])
 
 
+@pytest.mark.jax
+def test_a_function_that_always_raises_does_so_in_jax():
+    def f(x: Any) -> Any:
+        raise ValueError(x.sum())
+
+    with pytest.raises(ValueError, match="…"):
+        pliant.to_jax(f)(np.ones(3))
+
+
 def test_exceptions_are_raised_eagerly_and_refused_under_transformations(x: Any):
     def f(x: Any) -> Any:
         if np.sum(x) > 100:

@@ -21,7 +21,7 @@ from pliant.errors import ArgumentError, DTypeError, TracedValueError, Unsupport
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
-from pliant.frontend.failures import note
+from pliant.frontend.failures import exception, note
 from pliant.frontend.kinds import is_array, is_of, is_traced
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program
@@ -306,6 +306,8 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
             f"to_jax: {name} changes what is outside of it, like a generator of random numbers",
             hint="make it inside, from a seed that is an argument, or return what is changed",
         )
+    if not found:  # it raises, whatever it is given
+        raise exception(*program.failures[-1])
     made = found[-1]
     if made.is_writing and not any([type(x) is TracedArray for x in made.leaves]):
         raise ArgumentError(

@@ -107,3 +107,55 @@ OBJECTS = OfUfuncs(), OfNoUfuncs()
 def test_objects_that_answer_for_ufuncs_are_asked(f: Callable[[Any], Any]) -> None:
     x = np.array([1.0, 2.0, 3.0])
     assert repr(pliant.jit(f)(x)) == repr(f(x))
+
+
+class Held:
+    """An object that stands for its number in ufuncs, also where they write."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*[a.number if isinstance(a, Held) else a for a in args], **options)
+
+
+def added(x: Any) -> Any:
+    x += Held(x)
+    return x
+
+
+def multiplied(x: Any) -> Any:
+    y = z = x.copy()
+    y *= Held(2.0)
+    return z
+
+
+def part(x: Any) -> Any:
+    x[1:] -= Held(0.5)
+    return x
+
+
+def number(x: Any) -> Any:
+    y = x[0]
+    y *= Held(3.0)
+    y *= OBJECTS[1]
+    return y
+
+
+@pytest.mark.parametrize("f", [added, multiplied, part, number])
+def test_objects_with_ufuncs_of_their_own_are_written_with(f: Any) -> None:
+    mine, numpys = np.arange(4.0), np.arange(4.0)
+    made, expected = pliant.jit(f)(mine), f(numpys)
+    np.testing.assert_array_equal(mine, numpys)
+    for x, y in zip(made, expected, strict=True) if isinstance(expected, list) else [(made, expected)]:
+        np.testing.assert_array_equal(x, y)
+
+
+def test_what_ufuncs_take_none_of_is_not_written_with() -> None:
+    def f(x: Any) -> Any:
+        x *= OBJECTS[1]
+        return x
+
+    for g in (f, pliant.jit(f)):
+        with pytest.raises(TypeError, match="'OfNoUfuncs' does not support ufuncs"):
+            g(np.ones(3))

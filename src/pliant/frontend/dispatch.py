@@ -120,7 +120,7 @@ class Tables:
             return made
         return keep_order(made, which, args) if which.signature is None else later_order(made, which, args)
 
-    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> Any:
         """`x op= y`."""
         if x.is_weak and which in (np.power, np.left_shift, np.right_shift):
             return self.operator(which, x, y)

@@ -20,7 +20,7 @@ MANY: Final = 16  # values of one argument before a warning
 class Known:
     """Those of one function, by the structure of its arguments; empty for most."""
 
-    may_guess: ClassVar[bool] = True
+    may_guess: ClassVar[bool] = True  # tests of programs for all integers say no
 
     def __init__(self) -> None:
         self.leaves: dict[Any, tuple[int, ...]] = {}

@@ -101,9 +101,9 @@ def times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
         if self.type.kind not in ("iub" if self.is_weak else "iu"):
             name = _name_of(self) or f"numpy.{self.dtype.type.__name__}"
             raise DTypeError(f"can't multiply sequence by non-int of type {name!r}").at(("here", here()))
-        return (
-            NotImplemented if self.is_weak else cast("Any", other) * self.__index__()
-        )  # Python repeats a list in place
+        if self.is_weak:  # Python repeats a list in place
+            return NotImplemented
+        return cast("Any", other) * self.__index__()
 
     return multiply
 

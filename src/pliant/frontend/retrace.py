@@ -80,10 +80,10 @@ def _trace(
     while True:
         try:
             program = _trace_lengths(f, leaves, structure, names, groups, met, Lengths(room=room), needs, layouts)
-            more = guessed(needs)
-            if more:
+            bounds = guessed(needs)
+            if bounds:
                 take_back(needs.left)
-                needs = needs.guessing(more)
+                needs = needs.guessing(bounds)
                 continue
             numbers = tuple(sorted(needs.known))
             values = tuple([leaves[i] for i in numbers])

@@ -289,10 +289,15 @@ def _unbool(x: Any) -> Any:
     return int(x) if type(x) is bool else x
 
 
-def inplace(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+def inplace(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, x: TracedArray, y: Any) -> Any:
     """`x op= y`: writes into an array; a scalar is rebound, as in NumPy."""
     if x.is_scalar or x.is_weak:
         return operator(builders, ufunc, x, y)
+    if answers(cast("Any", type(y))):
+        if y.__array_ufunc__ is None:
+            message = f"operand {type(y).__name__!r} does not support ufuncs (__array_ufunc__=None)"
+            raise DTypeError(message).at(("here", here()))
+        return ufunc(x, y, out=(x,))
     call(builders, ufunc, (x, y), out=(x,))
     return x
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, origin_of, owners, roles_of
-from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Copy, Fill, Host, Nest, Program, Run, Site, Step
+from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Copy, Fill, Host, Program, Run, Site, Step
 from pliant.kernel.site import INTERRUPTED
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
@@ -20,9 +19,9 @@ from pliant.ops.while_loop import WhileLoop
 Build: TypeAlias = Callable[[Function, Pairs], Program]
 
 GUESS = 16  # steps of a loop whose end is not known
-COMPARISONS = frozenset("less less_equal greater greater_equal not_equal".split())
-LONGEST = 1 << 25  # scalar operations, some hundredths of a second, after which a loop asks whether a signal has come
-FEW = 8  # elements
+TURN = 1 << 25  # scalar operations, some hundredths of a second, after which a loop asks whether a signal has come
+LONG = 8 * TURN  # those of a loop whose end is known that asks at all
+COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal".split())
 INSIDE = 64  # what a loop whose end is not known may take of the steps that it is taken to take
 
 
@@ -69,46 +68,47 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
 def pause_of(run: Run) -> int:
     """How many steps a loop runs before it asks whether a signal has come; 0 if it is done before that, or if there is
     memory for all of its steps, which a tape has rows of."""
-    step = max(sum([inner.work * slack(inner) for part in run.parts for inner in part.steps]), 1)
+    step = max(sum([least(inner) * slack(inner) for part in run.parts for inner in part.steps]), 1)
     match run.node.op:
-        case Loop() as op if op.length * step < LONGEST * 8:
+        case Loop() as op if op.length * step < LONG:
             return 0
-        case WhileLoop() as op if is_counted(op) and may_be_vectors(run):
+        case WhileLoop() as op if not may_go_on(op):
             return 0
         case Loop() | WhileLoop() | Record():
-            return max(LONGEST // step, 1)
+            return max(TURN // step, 1)
         case _:
             return 0
 
 
-def may_be_vectors(run: Run) -> bool:
-    """Whether LLVM might run several steps of a loop at once, if it knows how many there are."""
-    body = run.parts[-1]
-    has_number = any([b.type.dtype[0] in "fc" and not b.type.rank for b in body.results])
-    return not has_number and all([is_short(step) for step in body.steps])
-
-
-def is_short(step: Step) -> bool:
-    """Whether a step has no loop worth the name."""
-    return isinstance(step, Fill | Copy) or (isinstance(step, Nest) and math.prod(step.space) <= FEW)
-
-
-def is_counted(op: WhileLoop) -> bool:
-    """Whether a loop goes on by a comparison of an integer to which each step adds the same: LLVM knows how many steps
-    there are then."""
+def may_go_on(op: WhileLoop) -> bool:
+    """Whether a loop looks as if it might never end: it computes floats, and no comparison of integers is in its
+    condition. To count the steps of others, which are mostly short, would take as long again."""
     going, params, carried = op.test.results[0], op.test.params, dict(op.carries)
     if going in params and params.index(going) in carried:  # the step before has found out
-        going, params = op.body.results[carried[params.index(going)]], op.body.params
-    if going.op.name not in COMPARISONS:
-        return False
-    steady = [n for n, r in op.carries if is_sum(op.body.results[r], op.body.params[n])]
-    return any([is_sum(a, params[n]) for a in going.args for n in steady])
+        going = op.body.results[carried[params.index(going)]]
+    return any([op.body.results[r].dtype[0] in "fc" for r in carried.values()]) and not compares_integers(going)
 
 
-def is_sum(value: Value, x: Value) -> bool:
-    """Whether a value is an integer, or that and a literal."""
-    is_moved = value.op.name in ("add", "sub") and value.args[0] is x and not value.args[1].args
-    return x.dtype[0] in "iu" and not x.shape and (value is x or is_moved)
+def compares_integers(condition: Value) -> bool:
+    """Whether a condition, or one that it is made of, is a comparison of integers."""
+    if condition.op.name in COMPARISONS:
+        return condition.args[0].dtype[0] in "iu"
+    branches = condition.op.branches if isinstance(condition.op, Cond) else ()
+    made = [*[a for a in condition.args if a.dtype == "bool"], *[fn.results[condition.index] for fn in branches]]
+    return any(map(compares_integers, made))
+
+
+def least(step: Step) -> int:
+    """The scalar operations that a step takes if it writes in place."""
+    match step:
+        case Copy() | Fill(copied=Buffer()):
+            return 1
+        case Run():
+            op = step.node.op
+            times = op.length if isinstance(op, Loop) else 1 if isinstance(op, Cond) else GUESS
+            return times * sum([least(inner) for part in step.parts for inner in part.steps])
+        case _:
+            return step.work
 
 
 def slack(step: Step) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import DTypeError, PliantError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, answers
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions.caught import divisor
 from pliant.frontend.guards import note_class, special
@@ -152,7 +152,8 @@ def updated(name: str, x: Any, y: Any) -> Any:
     """`x op= y`, by the name of the method: what x is bound to after it."""
     if name.removeprefix("i") in _DIVIDING:
         divisor(x, y)
-    if not is_plain(cast("Any", type(x))) and not is_plain(cast("Any", type(y))):
+    is_written = type(x) is TracedArray and not (x.is_scalar or x.is_weak) and answers(cast("Any", type(y)))
+    if is_written or not (is_plain(cast("Any", type(x))) or is_plain(cast("Any", type(y)))):
         return _named(getattr(operator, name), x, y)
     method = special(x, f"__{name}__")
     made = NotImplemented if method is None else method(y)
