@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, final
@@ -127,7 +127,7 @@ class Cond(Holder):
                 with_axis(fn, n, [w and not a for w, a in zip(wanted, apart, strict=True)]) for fn, apart in made
             ]
             return Cond(*branches).apply(condition, *xs)
-        if any(map(loops_over_parts, self.branches)):
+        if any([has_loops(fn, has_parts) for fn in self.branches]):
             return ir.operators.one_by_one(self, n, batched, (condition, *xs))
         then, otherwise = (_for_those(fn, n, batched) for fn in self.branches)
         made = zip(then(condition, *xs), otherwise(logical_not(condition), *xs), strict=True)
@@ -213,20 +213,11 @@ def _for_those(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
     return trace(step, *types)
 
 
-def has_loops(fn: Function) -> bool:
-    """Whether there are loops, in branches too."""
+def has_loops(fn: Function, such: Callable[[Function], bool] = lambda _: True) -> bool:
+    """Whether there are loops, in branches too, that hold such a function."""
     for node in fn.nodes:
         functions = functions_of(node.op).values()
-        if any(map(has_loops, functions)) if isinstance(node.op, Cond) else functions:
-            return True
-    return False
-
-
-def loops_over_parts(fn: Function) -> bool:
-    """Whether there are loops that read or write parts of arrays, in branches too."""
-    for node in fn.nodes:
-        look = loops_over_parts if isinstance(node.op, Cond) else has_parts
-        if any(map(look, functions_of(node.op).values())):
+        if any([has_loops(f, such) if isinstance(node.op, Cond) else such(f) for f in functions]):
             return True
     return False
 

@@ -48,8 +48,8 @@ def signals() -> str:
 
 @final
 class Waiting:
-    """Counts the steps of a loop, and asks after so many. is_left: at once where a handler raises, else who asks for
-    errors before each step ends it."""
+    """Counts the steps of a loop, and asks after so many. is_left: whether the loop is left at once where a handler
+    raises; else that is noted as other errors of a step are, and the loop ends before its next step."""
 
     def __init__(self, e: Emitter, step: Run, *, is_left: bool) -> None:
         self.e, self.pause, self.site, self.is_left = e, step.pause, step.signal, is_left
