@@ -13,7 +13,7 @@ from pliant.backends.llvm.bands import are_far, emit_bands, lies_along
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
-from pliant.backends.llvm.prefetch import is_light, prefetch_of
+from pliant.backends.llvm.prefetch import prefetch_of
 from pliant.backends.llvm.resumed import Resumed
 from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, are_best, are_colliding, emit_squares, fits, stays_at_hand
@@ -268,8 +268,7 @@ class NestEmitter:
         if self.streamed:
             emit_pieces(e, loop, self.streamed, held, bounds, prefetch)
         elif any([t.long for t in self.totals.values()]) and not self.in_block:
-            heavy = None if is_light(self.levels[level + 1], self.roots) else prefetch
-            blocked(e, loop, lambda: self.level(level + 1), self.flush, heavy)
+            blocked(e, loop, lambda: self.level(level + 1), self.flush, prefetch)
         elif prefetch and e.costly and not self.folds and not self.limits:
             prefetch.run(e, lambda: self.level(level + 1), bounds)
         elif self.is_scattered(loop):
