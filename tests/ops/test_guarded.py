@@ -237,3 +237,100 @@ def test_loops_of_a_branch_that_none_or_some_or_all_problems_take():
     for ks in ([0, 1, 2], [0, 8, 2], [9, 8, 7]):
         expected = [f(x, k) for x, k in zip(ROWS, ks, strict=False)]
         np.testing.assert_allclose(batch(ROWS[:3], np.array(ks)), expected, rtol=1e-12)
+
+
+def sum_of_logarithms(a: Any, x: Any) -> Any:
+    if x <= 0:
+        return a * x
+    total = a * 0.0
+    for k in range(20):
+        total += a * np.log(x) / (k + 1)
+    return total
+
+
+def roots_in_turn(a: Any, x: Any) -> Any:
+    if x <= 0:
+        return a * x
+    for k in range(20):
+        x = np.sqrt(x) * a + 0.01 * k
+    return x
+
+
+def squares_in_turn(a: Any, x: Any) -> Any:
+    if x > 5:
+        return a * x
+    y = a * x
+    for _ in range(20):
+        y = y * y * 0.1 + a
+    return y
+
+
+def product_of_matrices(a: Any, x: Any) -> Any:
+    if x <= 0:
+        return a * x
+    m = np.array([[np.sqrt(x), 0.1], [0.2, np.log(x) + 3]])
+    return (m @ m @ np.array([a, 1.0])).sum()
+
+
+def product_with_what_is_shared(a: Any, x: Any) -> Any:
+    if x > 5:
+        return a * x
+    v = np.array([x, a * x, 1.0]) * np.exp(x * x)
+    return ((np.outer(v, v) + a) @ v).max()
+
+
+def solution(a: Any, x: Any) -> Any:
+    if x <= 0:
+        return a * x
+    m = np.array([[np.sqrt(x), 0.1], [0.2, np.log(x) + 3]])
+    return np.linalg.solve(m @ m.T, np.array([a, 1.0])).sum()
+
+
+def growth(a: Any, x: Any) -> Any:
+    if x <= 0:
+        return a * x
+    while x < 10:  # for ever, from 0
+        x = x * 1.5 + np.sqrt(x) * a
+    return x
+
+
+def down_to_nothing(a: Any, x: Any) -> Any:
+    total, x = a * x, np.floor(x)
+    while x > 0:
+        inner, k = a, 0.0
+        while k < 2:
+            inner, k = inner * np.log(x), k + 1  # no number where it has ended
+        total, x = total + inner, x - 1
+    return total
+
+
+BEYOND: list[Callable[..., Any]] = [
+    sum_of_logarithms, roots_in_turn, squares_in_turn, product_of_matrices, product_with_what_is_shared, solution, growth,
+    down_to_nothing,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("xs", [[-3.0, 0.1, 6.0, -0.01, 0.0, 800.0], [-1.0, 0.0], [0.5, 2.0], []], ids=len)
+@pytest.mark.parametrize("f", BEYOND, ids=lambda f: f.__name__)
+def test_what_is_no_number_where_it_is_not_taken_spoils_no_derivative(f: Callable[..., Any], xs: list[float]):
+    def loss(a: Any, xs: Any) -> Any:
+        return np.sum(pliant.vmap(f, in_axes=(None, 0))(a, xs))
+
+    a, rows = 0.9, np.array(xs)
+    own = [pliant.grad(f, argnums=(0, 1))(a, x) for x in xs]
+    over, each = pliant.grad(loss, argnums=(0, 1))(a, rows)
+    np.testing.assert_allclose(over, sum([da for da, _ in own]), rtol=1e-10)
+    np.testing.assert_allclose(each, [dx for _, dx in own], rtol=1e-10)
+    np.testing.assert_allclose(loss(a, rows), sum([f(a, x) for x in xs]), rtol=1e-12)
+    slope = pliant.jvp(loss, (a, rows), (1.0, np.ones(len(xs))))[1]
+    np.testing.assert_allclose(slope, over + np.sum(each), rtol=1e-10)
+
+
+def test_rows_that_are_masked_after_a_product_spoil_no_derivative():
+    def loss(w: Any, x: Any) -> Any:
+        return np.sum(np.where(np.isnan(x).any(axis=1)[:, None], 0.0, x @ w) ** 2)
+
+    x, w = ROWS.copy(), np.random.default_rng(1).standard_normal((9, 4))
+    x[[1, 4], [2, 0]] = np.nan
+    kept = np.delete(x, [1, 4], axis=0)
+    np.testing.assert_allclose(pliant.grad(loss)(w, x), 2 * kept.T @ (kept @ w), rtol=1e-12)

@@ -19,7 +19,7 @@ from pliant.ops import in_jax
 from pliant.ops.bits import logical_not
 from pliant.ops.branch_part import Part, Unset, slots_of
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
-from pliant.ops.guarded import fails_for_all, guarded
+from pliant.ops.guarded import fails_for_all, for_those, guarded, is_plain
 from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_parts
 from pliant.ops.reduce import reduce_or
@@ -31,7 +31,7 @@ from pliant.transforms.dead import eliminate_dead, read_for
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import pull
-from pliant.transforms.vmap import vmap, vmap_apart, with_axis
+from pliant.transforms.vmap import vmap_apart, with_axis
 
 BOOL: Final = Type("bool")
 
@@ -199,10 +199,11 @@ def _widened(fn: Function, shape: tuple[int, ...]) -> Function:
 
 
 def _for_those(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
-    """A branch for the problems for which a condition holds, which comes first; of others its results are any. What has
-    loops, or fails for all problems or none, is not run where it holds for none."""
-    made = vmap(guarded(cleared(fn), batched[1:]), n, batched)
-    if not (has_loops(fn) or fails_for_all(fn, batched[1:])):
+    """A branch for the problems for which a condition holds, which comes first; of others its results are any. What is
+    not plain, or fails for all problems or none, is not run where it holds for none."""
+    fn = cleared(fn)
+    made = for_those(fn, n, batched[1:])
+    if is_plain(fn) and not fails_for_all(fn, batched[1:]):
         return made
     types = [p.type for p in made.params]
     zeros = trace(lambda *_: [ir.operators.zeros(y.type) for y in made.results], *types)

@@ -14,6 +14,7 @@ from pliant.ops.base import product_rule
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import Add, Mul
 from pliant.ops.shape import Permute, permute
+from pliant.ops.spared import spared_factor
 from pliant.rewrite.rule import rewrite
 
 Axes: TypeAlias = "tuple[int, ...]"
@@ -29,6 +30,7 @@ class Dot(Op):
     """
 
     multilinear = True
+    spares = True
     contract: tuple[Axes, Axes]
     batch_axes: tuple[Axes, Axes]
 
@@ -89,9 +91,11 @@ class Dot(Op):
         if isinstance(x, Type):
             assert isinstance(y, Value)
             # Axes of the result: batch, free of x, contracted in the order of y.
+            y = spared_factor(ct, y, dict(zip((*batch, *of_y), (*self.batch_axes[1], *free_y), strict=True)))
             back = Dot((of_y, free_y), (batch, self.batch_axes[1]))(ct, conj(y))
             ordered = [self.contract[0][i] for i in _order_of(self.contract[1])]
             return permute(back, _order_of((*self.batch_axes[0], *free_x, *ordered))), None
+        x = spared_factor(ct, x, dict(zip((*batch, *of_x), (*self.batch_axes[0], *free_x), strict=True)))
         back = Dot((of_x, free_x), (batch, self.batch_axes[0]))(ct, conj(x))
         ordered = [self.contract[1][i] for i in _order_of(self.contract[0])]
         return None, permute(back, _order_of((*self.batch_axes[1], *free_y, *ordered)))

@@ -31,6 +31,8 @@ T = TypeVar("T")
 class Marked(Op):
     """x itself; what says how it is differentiated."""
 
+    spares = True
+
     def infer(self, x: Type) -> Type:
         return x
 

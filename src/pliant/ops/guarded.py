@@ -1,7 +1,9 @@
-"""Branches and steps that run for a whole batch: what problems read there that do not take them must exist.
+"""Branches and steps that run for a whole batch, also for problems that do not take them.
 
-A problem that takes the other branch, or has ended, computes what is thrown away. An index that its condition
-would have kept in range may lie anywhere there, and its check would stop all the others.
+What these compute is thrown away. But an index that their condition would have kept in range may lie anywhere there,
+and its check would stop all the others; a loop need not end; and where a result is infinite, or no number, so is its
+derivative, and zero times that is no zero. So indices and the like are such as there always are, and where more is
+done than elementwise work, all operands are those of a problem that does take the branch.
 """
 
 from __future__ import annotations
@@ -10,15 +12,21 @@ from collections.abc import Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 from pliant.core.build import hint_of, trace
-from pliant.core.inner import functions_of
+from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.core.protocols import implements
 from pliant.core.types import Type
 from pliant.ops.base import Linear, Safe
+from pliant.ops.custom import StopGradient
+from pliant.ops.elementwise import convert
+from pliant.ops.index import gather
+from pliant.ops.masked_writes import select_by_problem
+from pliant.ops.reduce import argmax
 from pliant.ops.region import reached
-from pliant.ops.select import select
-from pliant.ops.shape import broadcast
+from pliant.ops.select import select, spares
+from pliant.ops.shape import broadcast, lift
 from pliant.transforms.replace import replaced
+from pliant.transforms.vmap import vmap
 
 
 @runtime_checkable
@@ -30,9 +38,39 @@ class Partial(Protocol):
         ...
 
 
+def for_those(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
+    """`fn` for a batch of n problems, with one more operand before its own: the condition of each. What it makes for
+    those whose condition does not hold is any; it holds for some, or `fn` is plain."""
+    if is_plain(fn):
+        return vmap(guarded(fn, batched), n, (True, *batched))
+    made = vmap(fn, n, batched)
+
+    def step(condition: Value, *xs: Value) -> Values:
+        if not n:
+            return made(*xs)
+        first = argmax(convert(condition, "u8"), 0)
+        return made(*(as_at(first, condition, x) if b else x for x, b in zip(xs, batched, strict=True)))
+
+    return trace(step, Type("bool", (n,)), *(p.type for p in made.params))
+
+
+def as_at(first: Value, condition: Value, x: Value) -> Value:
+    """x; where a condition does not hold, what it is for the first problem for which it does, as a constant."""
+    (row,) = StopGradient().apply(gather(x, first))
+    return select_by_problem(condition, x, lift(row, x.shape[0]))
+
+
+@answered
+def is_plain(fn: Function) -> bool:
+    """Whether a problem may run it whatever its operands are: no loops, and no derivative but zero of what is thrown
+    away."""
+    held = [(node.op, functions_of(node.op).values()) for node in fn.nodes if node.args]
+    return all([all(map(is_plain, inner)) if hasattr(op, "under") else spares(op) and not inner for op, inner in held])
+
+
 def guarded(fn: Function, batched: Sequence[bool]) -> Function:
-    """`fn` with a condition before its operands: without it, places that depend on the batched operands are such as
-    there always are, and loops in it whose ends do end at once."""
+    """`fn`, which is plain, with a condition before its operands: without it, places that depend on the batched
+    operands are such as there always are."""
     given, holders, moving = _partial(fn, batched)
 
     def step(condition: Value, *args: Value) -> Values:

@@ -31,7 +31,6 @@ from pliant.ops.custom import pick, spread
 from pliant.ops.early_reads import with_early_reads
 from pliant.ops.elementwise import Add
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
-from pliant.ops.guarded import guarded
 from pliant.ops.index import Indexed, ScatterAdd
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
@@ -251,17 +250,6 @@ class Loop(LoopForm):
         ys = replace(self, body=body).apply(*operands)
         rows = zip(ys, moved, self.outs, strict=True)
         return tuple([swap_first(y) if m and kind == "stack" else y for y, m, kind in rows])
-
-    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
-        """The results, in a batch where what is read without the guard must exist."""
-        flags, _ = self.spreading(tuple(batched), floats=False)
-        body = guarded(self.body, (False, *flags))
-
-        def step(i: Value, guard: Value, *args: Value) -> Values:
-            return body(guard, i, *args)
-
-        index, *types = [p.type for p in self.body.params]
-        return replace(self, ins=("const", *self.ins), body=trace(step, index, guard.type, *types)).apply(guard, *xs)
 
     def batch_of_counts(self, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
         """Problems of several numbers of steps: all run the most, and those that have ended stay as they are."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast, final
 
 from pliant.core.data import frozen
@@ -10,7 +9,6 @@ from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.compare import not_zero_of_made
 from pliant.ops.custom import Wrapper, lifted, require, types_of
-from pliant.ops.guarded import guarded
 from pliant.ops.select import Find
 from pliant.transforms.jvp import instantiate
 from pliant.transforms.vmap import vmap
@@ -48,13 +46,6 @@ class Paired(Wrapper):
         """Where a result is not zero, if the function knows that it may be."""
         given = zip(self.forward.params, value.args, strict=True)
         return not_zero_of_made(value, find, given, (self.forward.results[value.index],))
-
-    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
-        """The results, in a batch where what is read without the guard must exist."""
-        known = batched[: self.residuals]
-        forward = guarded(self.forward, (*known, *[True for _ in xs[self.residuals :]]))
-        backward = guarded(self.backward, (*known, *[True for _ in self.forward.results]))
-        return Paired(forward, backward, self.residuals + 1).apply(guard, *xs)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         m = self.residuals

@@ -26,6 +26,7 @@ class Reduction(Op):
     axes: tuple[int, ...]
     domain: ClassVar[str] = "biufc"
     fold: ClassVar[str]  # what a kernel does with each element: "add", "mul", "max", "min", "or", "and"
+    spares: ClassVar[bool] = True
     has_identity: ClassVar[bool] = True  # whether it is defined where there is nothing to combine
 
     def infer(self, x: Type) -> Type:
@@ -199,6 +200,7 @@ class ArgExtremum(Op):
 
     axis: int
     fold: ClassVar[str]
+    spares: ClassVar[bool] = True
 
     def infer(self, x: Type) -> Type:
         if not 0 <= self.axis < x.rank:

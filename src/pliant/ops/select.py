@@ -111,6 +111,12 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
     return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x, find)
 
 
+def spares(op: Any) -> bool:
+    """Whether reverse mode makes zeros of a cotangent that is known to be zero, whatever the operands are: a primitive
+    without `support` says so by `spares`."""
+    return isinstance(op, Elementwise) or any([hasattr(op, name) for name in ("support", "support_of", "spares")])
+
+
 def at_places_of(value: Value, known: Value) -> Value | None:
     """What is known at the places of an update of zeros; None for other values, and where these places are many.
 

@@ -161,6 +161,7 @@ class Concatenate(Linear):
     """Operands one after the other along `axis`; all other extents agree."""
 
     axis: int
+    spares = True
 
     def linear_operands(self, count: int) -> tuple[int, ...]:
         return tuple(range(count))

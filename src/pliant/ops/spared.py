@@ -6,6 +6,7 @@ it is zero now does not mean that it always is: its derivative need not be zero.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, final
 
 from pliant.core.data import frozen
@@ -28,6 +29,7 @@ from pliant.ops.select import (
     updated_by,
     with_update,
 )
+from pliant.ops.shape import Broadcast, broadcast, permute
 
 
 @final
@@ -89,6 +91,30 @@ def sparing(ct: Value, k: Value, *, divides: bool = False) -> Value:
     for update in reversed(updates):
         made = with_update(update, made)
     return made
+
+
+def spared_factor(ct: Value, k: Value, axes: Mapping[int, int]) -> Value:
+    """The factor `k` of a cotangent, with zeros where all that it meets is known to be zero. axes: those of k, by those
+    of ct that run along them."""
+    mask = support(ct)
+    if mask is None or is_looked_at(mask) or (there := _along(mask, axes, k.shape)) is None:
+        return k
+    return select(there, k, 0)
+
+
+def _along(mask: Value, axes: Mapping[int, int], shape: tuple[int, ...]) -> Value | None:
+    """A mask as one of another shape, if it varies along no axes but some that are there as others."""
+    if isinstance(mask.op, Elementwise):
+        parts = [y for x in mask.args if (y := _along(x, axes, shape)) is not None]
+        return mask.op(*parts) if len(parts) == len(mask.args) else None
+    own = tuple(range(mask.type.rank))
+    if isinstance(mask.op, Broadcast):
+        own, (mask,) = mask.op.axes, mask.args
+    if not set(own) <= set(axes):
+        return None
+    new = [axes[a] for a in own]
+    order = sorted(range(len(new)), key=new.__getitem__)
+    return broadcast(permute(mask, order), shape, tuple(sorted(new)))
 
 
 def is_looked_at(mask: Value) -> bool:

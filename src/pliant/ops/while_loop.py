@@ -14,12 +14,11 @@ from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import in_jax
-from pliant.ops.bits import bitwise_and
 from pliant.ops.compare import not_zero
 from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
 from pliant.ops.early_reads import read_whole, with_early_reads
-from pliant.ops.guarded import guarded
+from pliant.ops.guarded import for_those
 from pliant.ops.loop import one_by_one
 from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_own_parts, has_parts
@@ -146,20 +145,6 @@ class WhileLoop(Holder):
         (ends_apart,) = reached(self.test, flags)
         return tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)]), ends_apart
 
-    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
-        """The results, in a batch where what is read without the guard must exist."""
-        return self.guarded(batched).apply(guard, *xs)
-
-    def guarded(self, batched: Sequence[bool]) -> WhileLoop:
-        """The loop with a guard before its operands, without which it ends at once, if it ends apart."""
-        flags, ends_apart = self.differing(batched)
-        test = guarded(self.test, flags)
-
-        def going(guard: Value, *args: Value) -> Value:
-            return bitwise_and(guard, *test(guard, *args)) if ends_apart else test(guard, *args)[0]
-
-        return WhileLoop(trace(going, BOOL, *self.operand_types), guarded(self.body, flags), ("const", *self.ins))
-
     def stacked(self, n: int, batched: Sequence[bool]) -> tuple[WhileLoop, tuple[bool, ...]]:
         """The loop for n stacked problems, and which of its operands are stacked."""
         flags, _ = self.differing(batched)
@@ -169,7 +154,7 @@ class WhileLoop(Holder):
             return WhileLoop(test, body, self.ins), flags
         # then all carries differ, and what depends on them
         flags = tuple([f or c for f, c in zip(flags, self.are_carries, strict=True)])
-        test, body = vmap(self.test, n, flags), vmap(guarded(self.body, flags), n, (True, *flags))
+        test, body = vmap(self.test, n, flags), for_those(self.body, n, flags)
         every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))
         return WhileLoop(every, masked(test, body, self.carries), self.ins), flags
 
@@ -259,11 +244,6 @@ class WhilePull(Wrapper):
         made = pulled.apply(*xs, *pick(instantiate(xs, dxs), active), *seeds[0], *seeds[1])
         wanted, count = pick(self.active, active), sum(active)
         return pick(made[count:], wanted), pick(made[:count], wanted)
-
-    def under(self, guard: Value, batched: Sequence[bool], *args: Value) -> Values:
-        """The cotangents, in a batch where what is read without the guard must exist."""
-        loop = self.loop.guarded(batched[: len(self.ins)])
-        return WhilePull(loop.test, loop.body, loop.ins, (False, *self.active)).apply(guard, *args)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         m = len(self.ins)
