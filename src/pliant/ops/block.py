@@ -31,6 +31,7 @@ class Block(Linear):
 
     step: tuple[int, ...]
     shared: int
+    spares = True
 
     def check(self, x: Type, shape: Sequence[int], bounds: Sequence[Type]) -> None:
         """Raise unless a block of greatest lengths `shape` and these bounds fits x."""

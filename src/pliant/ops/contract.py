@@ -13,8 +13,9 @@ from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import product_rule
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import Add, Mul
+from pliant.ops.select import Find
 from pliant.ops.shape import Permute, permute
-from pliant.ops.spared import spared_factor
+from pliant.ops.spared import along, spared_factor
 from pliant.rewrite.rule import rewrite
 
 Axes: TypeAlias = "tuple[int, ...]"
@@ -30,7 +31,6 @@ class Dot(Op):
     """
 
     multilinear = True
-    spares = True
     contract: tuple[Axes, Axes]
     batch_axes: tuple[Axes, Axes]
 
@@ -54,6 +54,17 @@ class Dot(Op):
             tuple(a for a in range(len(t.shape)) if a not in used) for t, used in zip((x, y), taken, strict=True)
         )
         return free_x, free_y
+
+    def places(self, x: Value | Type, y: Value | Type) -> tuple[dict[int, int], dict[int, int]]:
+        """Which axis of the result each axis of an operand is that is not contracted."""
+        (batch_x, batch_y), (free_x, free_y) = self.batch_axes, self.free(x, y)
+        free = range(len(batch_x), len(batch_x) + len(free_x) + len(free_y))
+        of_x, of_y = free[: len(free_x)], free[len(free_x) :]
+        shared = range(len(batch_x))
+        return (
+            dict(zip((*batch_x, *free_x), (*shared, *of_x), strict=True)),
+            dict(zip((*batch_y, *free_y), (*shared, *of_y), strict=True)),
+        )
 
     def sizes(self, x: Value | Type, y: Value | Type) -> tuple[int, int, int, int]:
         """How many problems, rows, columns and terms: `b`, `m`, `n`, `k` of a batched matrix product."""
@@ -88,17 +99,21 @@ class Dot(Op):
         free_x, free_y = self.free(x, y)
         n, m = len(self.batch_axes[0]), len(free_x)
         batch, of_x, of_y = tuple(range(n)), tuple(range(n, n + m)), tuple(range(n + m, n + m + len(free_y)))
+        to_x, to_y = ({place: a for a, place in places.items()} for places in self.places(x, y))
         if isinstance(x, Type):
             assert isinstance(y, Value)
             # Axes of the result: batch, free of x, contracted in the order of y.
-            y = spared_factor(ct, y, dict(zip((*batch, *of_y), (*self.batch_axes[1], *free_y), strict=True)))
-            back = Dot((of_y, free_y), (batch, self.batch_axes[1]))(ct, conj(y))
+            back = Dot((of_y, free_y), (batch, self.batch_axes[1]))(ct, conj(spared_factor(ct, y, to_y)))
             ordered = [self.contract[0][i] for i in _order_of(self.contract[1])]
             return permute(back, _order_of((*self.batch_axes[0], *free_x, *ordered))), None
-        x = spared_factor(ct, x, dict(zip((*batch, *of_x), (*self.batch_axes[0], *free_x), strict=True)))
-        back = Dot((of_x, free_x), (batch, self.batch_axes[0]))(ct, conj(x))
+        back = Dot((of_x, free_x), (batch, self.batch_axes[0]))(ct, conj(spared_factor(ct, x, to_x)))
         ordered = [self.contract[1][i] for i in _order_of(self.contract[0])]
         return None, permute(back, _order_of((*self.batch_axes[1], *free_y, *ordered)))
+
+    def support(self, find: Find, x: Value, y: Value) -> Value | None:
+        shape, masks = self.infer(x.type, y.type).shape, (find(x), find(y))
+        found = (along(mask, axes, shape) for mask, axes in zip(masks, self.places(x, y), strict=True) if mask)
+        return next((mask for mask in found if mask), None)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, y: Value) -> Value:
         contract_x, contract_y = (tuple(a + b for a in axes) for axes, b in zip(self.contract, batched, strict=True))

@@ -97,16 +97,21 @@ def spared_factor(ct: Value, k: Value, axes: Mapping[int, int]) -> Value:
     """The factor `k` of a cotangent, with zeros where all that it meets is known to be zero. axes: those of k, by those
     of ct that run along them."""
     mask = support(ct)
-    if mask is None or is_looked_at(mask) or (there := _along(mask, axes, k.shape)) is None:
+    if mask is None or is_looked_at(mask) or (there := along(mask, axes, k.shape)) is None:
         return k
     return select(there, k, 0)
 
 
-def _along(mask: Value, axes: Mapping[int, int], shape: tuple[int, ...]) -> Value | None:
-    """A mask as one of another shape, if it varies along no axes but some that are there as others."""
+def along(mask: Value, axes: Mapping[int, int], shape: tuple[int, ...]) -> Value | None:
+    """A mask as one of another shape, which holds at least there, if it varies along no axes but some that are there as
+    others."""
     if isinstance(mask.op, Elementwise):
-        parts = [y for x in mask.args if (y := _along(x, axes, shape)) is not None]
-        return mask.op(*parts) if len(parts) == len(mask.args) else None
+        parts = [along(x, axes, shape) for x in mask.args]
+        found = [part for part in parts if part]
+        if len(found) == len(parts):
+            return mask.op(*found)
+        is_both = isinstance(mask.op, Select) and is_zero(mask.args[2])
+        return next((part for part in parts[:2] if part), None) if is_both else None
     own = tuple(range(mask.type.rank))
     if isinstance(mask.op, Broadcast):
         own, (mask,) = mask.op.axes, mask.args
