@@ -12,6 +12,7 @@ import pliant
 from pliant.core.ir import Function, nodes
 from pliant.core.verify import verify
 from pliant.ops.loop import Loop
+from pliant.ops.while_loop import WhileLoop
 from pliant.passes.columns import columns_as_rows
 from pliant.pipeline import BEFORE_DERIVATIVES, run_passes
 from pliant.testing import run
@@ -81,6 +82,26 @@ def to_the_right(x: Any) -> Any:
     return x
 
 
+def to_the_end(x: Any) -> Any:
+    """Sweeps of which the end is found on the way: a while loop around one over columns."""
+    y, change = np.zeros_like(x), 1.0
+    while change > 1e-3:
+        old = y[0, 1] * 1.0
+        for j in range(1, x.shape[1]):
+            y[:, j] = x[:, j] + 0.5 * np.sin(y[:, j - 1]) + 0.01 * y[:, j]
+        change = abs(y[0, 1] - old)
+    return y
+
+
+def searching(x: Any) -> Any:
+    """A while loop over columns."""
+    x, j = x.copy(), 1
+    while j < N and x[0, j] < 50.0:
+        x[:, j] += 0.9 * x[:, j - 1]
+        j += 1
+    return x
+
+
 def along_rows(x: Any) -> Any:
     """Rows, which lie in one piece already."""
     y = np.zeros_like(x)
@@ -122,8 +143,17 @@ def few_steps(x: Any) -> Any:
     return x
 
 
-TURNED: tuple[Program, ...] = (recursion, backward, orthogonal, branching, planes, chained, to_the_right)
-LEFT: tuple[Program, ...] = (along_rows, both_ways, apart, looked_at, few_steps)
+def asked(x: Any) -> Any:
+    """The condition of a while loop reads the array."""
+    x, j = x.copy(), 1
+    while j < N and x.sum() < 1000.0:
+        x[:, j] += 0.9 * x[:, j - 1]
+        j += 1
+    return x
+
+
+TURNED: tuple[Program, ...] = (recursion, backward, orthogonal, branching, planes, chained, to_the_right, to_the_end)
+LEFT: tuple[Program, ...] = (along_rows, both_ways, apart, looked_at, few_steps, searching, asked)
 
 
 def matrix(seed: int = 0) -> Any:
@@ -138,8 +168,9 @@ def before(f: Program) -> Function:
 
 def carried(fn: Function) -> set[tuple[int, ...]]:
     """The shapes of the arrays that the outermost loops carry."""
-    loops = [node for node in nodes(fn.results) if isinstance(node.op, Loop)]
-    return {a.shape for n in loops for a, kind in zip(n.args, n.op.ins, strict=True) if kind == "carry"}
+    loops = [node for node in nodes(fn.results) if isinstance(node.op, Loop | WhileLoop)]
+    found = {a.shape for n in loops for a, kind in zip(n.args, n.op.ins, strict=True) if kind == "carry"}
+    return {shape for shape in found if shape}
 
 
 @pytest.mark.parametrize("f", TURNED)

@@ -27,8 +27,10 @@ from pliant.ops.block import AddBlock, Block, ReadBlock, UpdateBlock
 from pliant.ops.block_rules import block_where_it_lies
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
+from pliant.ops.region import read_by
 from pliant.ops.shape import Broadcast, Permute, Slice, permute
 from pliant.ops.update import AddSlice, UpdateSlice
+from pliant.ops.while_loop import WhileLoop
 from pliant.passes.accesses import steps_of
 from pliant.passes.at_once import pays
 from pliant.passes.places import Scene
@@ -36,9 +38,11 @@ from pliant.transforms.replace import replaced_in
 
 Read: TypeAlias = Slice | ReadBlock
 Write: TypeAlias = UpdateSlice | AddSlice | UpdateBlock | AddBlock
+AnyLoop: TypeAlias = Loop | WhileLoop
 
 SHORTEST: Final = 8  # elements of a column that are worth it
 WORTH: Final = 1.75  # elements read and written for each one that is moved
+STEPS: Final = 2  # of a loop of which it is not known
 
 
 def columns_as_rows(fn: Function) -> Function:
@@ -50,7 +54,7 @@ def columns_as_rows(fn: Function) -> Function:
         if not functions_of(node.op):
             return None
         args = [env[a] for a in node.args]
-        found = columnwise(node, args) if isinstance(node.op, Loop) else set[int]()
+        found = columnwise(node, args) if isinstance(node.op, AnyLoop) else set[int]()
         if found:
             return turned(node, args, found)
         op = map_functions(node.op, columns_as_rows)
@@ -84,18 +88,18 @@ class Site:
 def columnwise(node: Node, args: Sequence[Value]) -> set[int]:
     """The operands of a loop that are worth turning. args: what it will be given."""
     loop = node.op
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, AnyLoop)
     found = {
         n for n, sites in _candidates(loop).items() if _are_columns(sites) and is_worth_it(loop, n, sites, args[n])
     }
     return found if any([loop.ins[n] == "carry" for n in found]) and not _is_taken_at_once(node) else set()
 
 
-def is_worth_it(loop: Loop, n: int, sites: Sequence[Site], given: Value) -> bool:
+def is_worth_it(loop: AnyLoop, n: int, sites: Sequence[Site], given: Value) -> bool:
     """Whether far more is read and written than is moved: before the loop, unless the array is turned already or
     is made for it, and after it if it is carried."""
     moves = (not _is_turned_for_nothing(given)) + (loop.ins[n] == "carry")
-    return sum([site.touched for site in sites]) * loop.length >= WORTH * moves * given.type.size
+    return sum([site.touched for site in sites]) * _length(loop) >= WORTH * moves * given.type.size
 
 
 def _is_turned_for_nothing(x: Value) -> bool:
@@ -106,8 +110,7 @@ def _is_turned_for_nothing(x: Value) -> bool:
 
 def _is_taken_at_once(node: Node) -> bool:
     loop = node.op
-    assert isinstance(loop, Loop)
-    if any([functions_of(n.op) for n in loop.body.nodes]):
+    if not isinstance(loop, Loop) or any([functions_of(n.op) for n in loop.body.nodes]):
         return False
     steps = steps_of(node, Scene(loop))
     return steps is not None and pays(steps)
@@ -119,20 +122,33 @@ def _are_columns(sites: Sequence[Site]) -> bool:
     return bool(single) and all([s.extents[-1] == 1 or s.extents[:-1] == s.value.args[0].shape[:-1] for s in sites])
 
 
-def _candidates(loop: Loop) -> dict[int, list[Site]]:
+def _candidates(loop: AnyLoop) -> dict[int, list[Site]]:
     """The arrays that a loop is given of which steps only read and write blocks, with these."""
     found = dict[int, list[Site]]()
-    for n, kind in enumerate(loop.ins):
-        p = loop.body.params[n + 1]
-        used = _sites(loop.body, p, 1) if kind in ("const", "carry") and p.type.rank > 1 else None
-        if used and used.sites and used.returned == _carried(loop, n):
+    for n in range(len(loop.ins)):
+        used = _used(loop, n, 1) if loop.body.params[n + _first(loop)].type.rank > 1 else None
+        if used and used.sites:
             found[n] = used.sites
     return found
 
 
-def _carried(loop: Loop, n: int) -> list[int]:
-    """The results that the n-th operand is at the end."""
-    return [k for p, k in loop.carries if p == n + 1]
+def _used(loop: AnyLoop, n: int, times: int) -> Use | None:
+    """How the steps of a loop use its n-th operand, which they leave as it is or carry; None if they do anything else
+    with it."""
+    param = loop.body.params[n + _first(loop)]
+    used = _sites(loop.body, param, times) if loop.ins[n] in ("const", "carry") else None
+    is_asked = isinstance(loop, WhileLoop) and read_by(loop.test.results, loop.test.params)[n]
+    carried = [k for p, k in loop.carries if p == n + _first(loop)]
+    return used if used and used.returned == carried and not is_asked else None
+
+
+def _first(loop: AnyLoop) -> int:
+    """The parameter of a step that is the first operand: that of a counted one is the index."""
+    return len(loop.body.params) - len(loop.ins)
+
+
+def _length(loop: AnyLoop) -> int:
+    return loop.length if isinstance(loop, Loop) else STEPS
 
 
 @final
@@ -154,7 +170,7 @@ def _sites(fn: Function, param: Value, times: int) -> Use | None:
         op = node.op
         if len(held) > 1:
             return None
-        if isinstance(op, Loop | Cond):
+        if isinstance(op, AnyLoop | Cond):
             used = _held(op, held[0], times)
             if used is None:
                 return None
@@ -168,12 +184,10 @@ def _sites(fn: Function, param: Value, times: int) -> Use | None:
     return Use(found, [k for k, r in enumerate(fn.results) if r in versions])
 
 
-def _held(op: Loop | Cond, n: int, times: int) -> Use | None:
+def _held(op: AnyLoop | Cond, n: int, times: int) -> Use | None:
     """How a loop or a branch uses its n-th operand; it is the same results whichever branch is run."""
-    if isinstance(op, Loop):
-        used = _sites(op.body, op.body.params[n + 1], times * op.length)
-        is_kept = op.ins[n] in ("const", "carry") and used and used.returned == _carried(op, n)
-        return used if is_kept else None
+    if isinstance(op, AnyLoop):
+        return _used(op, n, times * _length(op))
     one, other = (_sites(fn, fn.params[n - 1], times) if n else None for fn in op.branches)
     if one is None or other is None or one.returned != other.returned:
         return None
@@ -185,7 +199,7 @@ def _held(op: Loop | Cond, n: int, times: int) -> Use | None:
 
 def turned(node: Node, args: Sequence[Value], places: Collection[int]) -> Values:
     """The results of a loop that is given and carries some arrays with their last axis first."""
-    assert isinstance(node.op, Loop)
+    assert isinstance(node.op, AnyLoop)
     loop, outs = _holding(node.op, places)
     made = loop.apply(*(forth(a) if n in places else a for n, a in enumerate(args)))
     return tuple([back(y) if k in outs else y for k, y in enumerate(made)])
@@ -193,8 +207,10 @@ def turned(node: Node, args: Sequence[Value], places: Collection[int]) -> Values
 
 def _holding(op: Op, places: Collection[int]) -> tuple[Op, set[int]]:
     """A loop or a branch with some of its operands turned, and the results that are then turned too."""
-    if isinstance(op, Loop):
-        body, outs = _function(op.body, {n + 1 for n in places})
+    if isinstance(op, AnyLoop):
+        body, outs = _function(op.body, {n + _first(op) for n in places})
+        if isinstance(op, WhileLoop):
+            return replace(op, test=_function(op.test, places)[0], body=body), outs
         return replace(op, body=body), outs
     assert isinstance(op, Cond)
     (then, outs), (otherwise, _) = (_function(fn, {n - 1 for n in places}) for fn in op.branches)
@@ -225,7 +241,7 @@ def _remake(node: Node, env: dict[Value, Value], arrays: dict[Value, Value]) -> 
     args = [arrays[a] if n in held else env[a] for n, a in enumerate(node.args)]
     if not held:
         env.update(zip(node.values, rebuild(node, tuple(args)), strict=True))
-    elif isinstance(node.op, Loop | Cond):
+    elif isinstance(node.op, AnyLoop | Cond):
         op, outs = _holding(node.op, held)
         for k, (v, made) in enumerate(zip(node.values, op.apply(*args), strict=True)):
             (arrays if k in outs else env)[v] = made
