@@ -11,7 +11,7 @@ from pliant.core.ir import Function, Value, Values
 from pliant.core.types import Type
 from pliant.ops.region import cut
 from pliant.ops.step_cut import step_cut
-from pliant.ops.transcendental import exp, tanh
+from pliant.ops.transcendental import arctan2, cos, exp, sin, tanh
 from tests.ops.test_fewest import is_enough
 
 
@@ -43,7 +43,7 @@ def cost(kept: Values, free: set[Value], carries: list[tuple[Value, Value]]) -> 
 def test_what_is_kept_is_enough_and_no_more_than_without_carries(seed: int) -> None:
     fn, carries = drawn(seed)
     free = {fn.results[seed % len(fn.results)]} if seed % 3 else set[Value]()
-    kept = step_cut(fn.results, free, carries)
+    kept = step_cut(fn.results, free, carries, 1)
     assert is_enough({*kept, *free}, fn.results, free)
     assert len(set(kept)) == len(kept)
     assert cost(kept, free, carries) <= len(cut(fn.results, free))
@@ -57,6 +57,16 @@ def test_what_a_step_finds_and_leaves_is_kept_once() -> None:
     fn = trace(f, *(Type("f64", (4,)),) * 2)
     (p, q), (y, *reads) = fn.params, fn.results
     assert len(cut(reads, ())) == 2
-    assert set(step_cut(reads, (), [(p, y), (q, y)])) == {q, y}
-    assert set(step_cut(reads, {y}, [(p, y), (q, y)])) == {q}
-    assert step_cut(reads, {y}, [(p, y)]) == cut(reads, {y})
+    assert set(step_cut(reads, (), [(p, y), (q, y)], 1)) == {q, y}
+    assert set(step_cut(reads, {y}, [(p, y), (q, y)], 1)) == {q}
+    assert step_cut(reads, {y}, [(p, y)], 1) == cut(reads, {y})
+
+
+def test_functions_of_what_is_kept_are_made_again_where_memory_is_far() -> None:
+    def f(x: Value) -> Values:
+        return x, sin(x), cos(x), arctan2(x, x + 1.0)
+
+    fn = trace(f, Type("f64", (1 << 10,)))
+    assert set(cut(fn.results, (), 10)) == set(fn.results)
+    assert set(cut(fn.results, (), 10_000)) == {fn.results[0], fn.results[3]}
+    assert cut(fn.results[1:2], (), 10_000) == fn.results[1:2]  # not what it is made of, which takes as much

@@ -132,8 +132,9 @@ class Loop(LoopForm):
             stacked = {y: k for k, (y, kind) in enumerate(zip(ys, self.outs, strict=True)) if kind == "stack"}
             dys = with_early_reads(pick(instantiate(ys, pushed), moved), dps, {*free, *stacked})
             # a loop of unknown length reads what it ran on, to run again, but mostly runs once: see `once`
-            saved = step_cut(read_with(dys, dps, but=(Paired,)), {*free, *stacked}, self.kept_once(ys))
-            saved += step_cut(read_with(dys, dps), {*free, *stacked, *saved}, self.kept_once(ys))
+            n, once = self.length, self.kept_once(ys)
+            saved = step_cut(read_with(dys, dps, but=(Paired,)), {*free, *stacked}, once, n)
+            saved += step_cut(read_with(dys, dps), {*free, *stacked, *saved}, once, n)
             found = {v for node in nodes(dys, stop=(*saved, *stacked)) for v in node.args}.union(dys)
             stacked = {y: k for y, k in stacked.items() if y in found and y not in free}
         saving = replace(self, outs=self.outs + ("stack",) * len(saved), body=replace(self.body, results=(*ys, *saved)))
@@ -214,7 +215,7 @@ class Loop(LoopForm):
             return self.sources(ys, (), xs, ())
         free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
         own = [(p, y) for p, y in self.kept_once(self.body.results) if not active[params.index(p)]]
-        saved = step_cut(read_with(ys, pick(params, active)), free - set(pick(params, active)), own)
+        saved = step_cut(read_with(ys, pick(params, active)), free - set(pick(params, active)), own, self.length)
         lasts = pick(self.body.results, [k == "last" for k in self.outs])
         kept = [not a for a, kind in zip(active, self.ins, strict=True) if kind == "carry"]
         results = (*pick(lasts, kept), *saved)

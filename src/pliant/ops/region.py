@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from pliant.core import ir
 from pliant.core.ir import Const, Function, Value, Values, nodes
@@ -19,6 +20,10 @@ CHEAP = frozenset(
     "add sub mul div neg convert conj abs sign square reciprocal select maximum minimum fmax fmin real imag "
     "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor isnan".split()
 )
+FUNCTIONS = frozenset("sin cos tan arctan sinh cosh tanh logistic exp exp2 expm1 log log2 log1p sqrt".split())
+"""Those of which some take less time than to keep a number in memory far away, and to read it."""
+FAR: Final = 1 << 25
+"""Bytes of what is kept in all steps, from which on it lies there."""
 LONGEST = 12  # cheap operations instead of one load
 LONGEST_OF_PARTS = 100  # operations instead of a part of an array; see `of_parts`
 
@@ -117,13 +122,14 @@ def read_with(dys: Sequence[Value], dxs: Collection[Value], but: tuple[type[ir.O
     return tuple([r for r in found if not isinstance(r.op, Const)])
 
 
-def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
-    """What must be kept of the reads, or of fewer or smaller values that they are made from: the others are cheap to
-    compute from that and `free`."""
+def cut(reads: Sequence[Value], free: Collection[Value], steps: int = 1) -> Values:
+    """What must be kept of the reads, at each of some steps, or of fewer or smaller values that they are made from: the
+    others are cheap to compute from that and `free`."""
     parts = of_parts(reads)
 
     def again(v: Value) -> bool:
-        return is_simple(v.op) or (v in parts and isinstance(v.op, Elementwise))
+        is_far = v.op.name in FUNCTIONS and steps * v.type.bytes >= FAR
+        return is_simple(v.op) or is_far or (v in parts and isinstance(v.op, Elementwise))
 
     wanted = tuple(dict.fromkeys([v for r in reads for v in (sources(r, free, again, parts) or (r,))]))
     place = {node: n for n, node in enumerate(nodes(wanted))}

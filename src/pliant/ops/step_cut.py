@@ -18,16 +18,18 @@ WIDE: Final = 8  # elements of a carry from which on it is kept once
 TRIED: Final = 8  # carries; with more, choosing takes longer than it saves
 
 
-def step_cut(reads: Sequence[Value], free: Collection[Value], carries: Sequence[tuple[Value, Value]]) -> Values:
-    """What must be kept of the reads. carries: what a step finds of each, and what it leaves; `free`: what need not be
-    kept, as it is there or is kept anyway."""
+def step_cut(
+    reads: Sequence[Value], free: Collection[Value], carries: Sequence[tuple[Value, Value]], steps: int
+) -> Values:
+    """What must be kept of the reads at each step. carries: what a step finds of each, and what it leaves; `free`: what
+    need not be kept, as it is there or is kept anyway."""
     free, paid = set(free), 0
     near = _known({y for _, y in carries if y in free}, carries) - free  # as rows of what is kept anyway
-    least = cut(reads, free | near)
+    least = cut(reads, free | near, steps)
     cost = bytes_of(least)
     left = {y: p for p, y in carries if y not in free}
     while len(least) > 1 and len(left) <= TRIED:
-        trials = {y: cut(reads, free | near | _known({y}, carries)) for y in left}
+        trials = {y: cut(reads, free | near | _known({y}, carries), steps) for y in left}
         costs = {y: paid + y.type.bytes + bytes_of(some) for y, some in trials.items()}
         best = min(costs, key=lambda y: costs[y], default=None)
         if best is None or costs[best] >= cost:
