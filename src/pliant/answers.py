@@ -162,7 +162,7 @@ class Puts:
 
     def appended(self, changed: Changed) -> Iterator[Put]:
         numbers = range(changed.structure.num_leaves, len(changed.outputs))
-        for leaf, new in zip(changed.ends, unflatten(changed.more, numbers), strict=True):
+        for leaf, new in zip(changed.ends, unflatten(changed.more, numbers)[0], strict=True):
             for numbered in new:
                 yield Put(cast("Whole", self.parts[leaf]), None, self.anew(numbered))
 

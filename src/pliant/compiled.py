@@ -316,7 +316,8 @@ class Compiled:
                 return entry
         with self.lock:
             made = [entry.program for entry in self.entries.get(key, ())]
-            if self.objects.are_new(form, made, leaves, self.f):
+            every = [entry.program for entries in self.entries.values() for entry in entries]
+            if self.objects.are_new(form, made, leaves, self.f) or self.objects.are_moved(every, self.f):
                 raise Opened
         with self.lock, uncollected():
             for entry in self.entries.get(key, ()):  # another thread may have been faster
@@ -330,11 +331,14 @@ class Compiled:
             needs = self.known.needs(structure, form, leaves)
             program = self._traced(tree, leaves, structure, names, needs, layouts)
             with unless_it_raises(program.left):
+                if self.objects.are_left_again(program, made, self.f):
+                    raise Opened
                 if program.known or program.decided is not None:
                     known = self.known.learn(structure, form, program, leaves, names)
                     key = (*form, *[leaves[i] for i in known])
                 entry = self._made(program, backend, names if self.donate else [])
-            kept = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]]
+            before = self.entries.get(key, ())
+            kept = [entry, *[e for e in before if e.program.lasting or e.program.guards.hold()]]
             self.entries[key] = kept[: PROGRAMS if program.decided is None else NUMBERS]
         return entry
 

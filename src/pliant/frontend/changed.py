@@ -23,7 +23,8 @@ from pliant.frontend.tracing import current
 class Changed:
     """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`.
 
-    more: the structure of what is appended to the lists that are the leaves `ends`; its outputs follow.
+    more: the structure of what is appended to the lists that are the leaves `ends`, and of containers that changed and
+    are in none of the arguments any more; its outputs follow.
     firsts, origins: which of them are the same, and which are those that were given, with lists of what is appended;
     see `sharing`. grown: those that are longer than before."""
 
@@ -49,8 +50,9 @@ class Changed:
         closed, count = frozenset(map(id, wholes)), self.structure.num_leaves
         made = [x.whole if type(x) is Growing else x for x in made]
         after = unflatten(self.structure, made[:count]), unflatten(self.more, made[count:])
-        after, new = as_one(after, self.firsts, closed)
-        now = replace_items(held, (after, new), self.origins, closed)
+        after = as_one(after, self.firsts, closed)
+        now = replace_items(held, after, self.origins, closed)
+        new, _ = after[1]
         for whole, parts in zip(wholes, new, strict=True):
             whole.extend(spread_out(parts))
         return now
@@ -81,12 +83,13 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Before) -> A
     for _, x, before in held.lists:
         check_left(before, x)
     leaves, found = flatten(as_deques(tree), closed)
-    appended, more = flatten(new)
+    gone = as_deques(held.gone(tree))
+    appended, more = flatten((new, gone), closed)
     known = {id(x): i for i, x in enumerate(given)}
     is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True)) and not any(new)
     is_same = is_same and [*map(id, containers(tree, closed))] == [*map(id, held.containers)]
     places = tuple(known.get(id(x)) for x in (*leaves, *appended))
-    both = tree, new
+    both = tree, (new, gone)
     now = containers(both, closed)
     check_strangers(current(), held.containers, now)
     firsts, found_at = sharing(both, closed), origins(both, held.containers, closed)

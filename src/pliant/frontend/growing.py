@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, cast, final
 from pliant.core.data import frozen
 from pliant.errors import UnsupportedError
 from pliant.frontend.kinds import is_of
-from pliant.frontend.sharing import Closed
+from pliant.frontend.sharing import Closed, containers, have_same, parts_of
 from pliant.frontend.tracing import Trace
 
 COUNT: Final = 100
@@ -99,11 +99,17 @@ class Grown:
 class Before:
     """The containers among the arguments, and what lists hold, before a function is traced."""
 
-    def __init__(self, containers: Sequence[Any], ends: Ends) -> None:
-        self.containers, self.ends = containers, ends
-        lists = [(n, cast("list[Any]", x)) for n, x in enumerate(containers) if is_of(x, list)]
+    def __init__(self, held: Sequence[Any], ends: Ends) -> None:
+        self.containers, self.ends = held, ends
+        lists = [(n, cast("list[Any]", x)) for n, x in enumerate(held) if is_of(x, list)]
         self.lists = [(n, x, [*x]) for n, x in lists if id(x) not in ends.closed]
-        self.numbers = {id(x): n for n, x in reversed([*enumerate(containers)])}
+        self.numbers = {id(x): n for n, x in reversed([*enumerate(held)])}
+        self.parts = [(x, parts_of(x) or []) for x in held if id(x) not in ends.closed]
+
+    def gone(self, tree: Any) -> list[Any]:
+        """The containers that changed, and are not in a tree any more."""
+        now = {*map(id, containers(tree, self.ends.closed))}
+        return [x for x, before in self.parts if id(x) not in now and not have_same(before, parts_of(x) or [])]
 
     def grown(self, trace: Trace) -> tuple[Grown, ...]:
         """The lists to which the function appended."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from types import SimpleNamespace
@@ -151,16 +151,41 @@ class Objects:
             return open_all(objects)
         found = [entry for p in programs for entry in p.guards.broken()]
         broken = [(owner, name) for owner, name, *both in found if all(map(_is_number, both))]
-        left = [x for p in programs for x in p.lasting]
-        changed = {n for n, times in Counter(map(_number, left)).items() if times > 1}
-        changed |= {id(owner) for owner, _ in broken}
+        return self._take_owners({id(owner) for owner, _ in broken}, broken, programs, objects, f)
+
+    def are_left_again(self, program: Program, programs: Sequence[Program], f: Callable[..., Any]) -> bool:
+        """Whether objects are taken otherwise from now on, as a program leaves in them what each call would, and so
+        does one of before."""
+        before = {n for p in programs for n in map(_number, p.lasting)}
+        again = before.intersection(map(_number, program.lasting))
+        return self._take_owners(again, (), (*programs, program), [], f)
+
+    def are_moved(self, programs: Iterable[Program], f: Callable[..., Any]) -> bool:
+        """Whether objects are taken otherwise from now on, as others have come in place of some that are taken: what
+        has an attribute that is set to a new list before each call is taken instead of the lists."""
+        taken, programs = {*map(id, self.taken)}, [*programs]
+        moved = [entry for p in programs for entry in p.guards.broken() if id(entry[2]) in taken] if taken else []
+        names = [(owner, name) for owner, name, *_ in moved]
+        before, gone = self.taken, {id(value) for _, _, value, _ in moved}
+        self.taken = tuple([x for x in self.taken if id(x) not in gone])
+        if self._take_owners({id(owner) for owner, _ in names}, names, programs, [], f):
+            return True
+        self.taken = before
+        return False
+
+    def _take_owners(
+        self, changed: set[Any], names: Sequence[tuple[Any, str]], programs: Iterable[Program],
+        objects: Sequence[Any], f: Callable[..., Any],
+    ) -> bool:  # fmt: skip
+        """Have what has these attributes, or names, be arguments too. objects: those among the arguments."""
         if not changed:
             return False
         if any([_number(x) in changed for x in Held(objects).objects.values()]):
             return open_all(objects)
         held = [value for p in programs for _, _, value in p.guards.entries]
+        left = [x for p in programs for x in p.lasting]
         others = [x for x in (*receivers(f), *held, *left) if _number(x) in changed and can_be_taken(x)]
-        return self.take([*others, *[Name.of(owner, name) for owner, name in broken if is_named(owner)]])
+        return self.take([*others, *[Name.of(owner, name) for owner, name in names if is_named(owner)]])
 
     def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
         """Whether objects are taken otherwise from now on, after a program could not be made. They are as before if it
@@ -185,11 +210,14 @@ class Objects:
 
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""
-        objects = [x for n, x in {which(x): x for x in objects}.items() if n not in [*map(which, self.taken)]]
+        known = {*map(_number, self.taken)}  # an object before its own dict
+        objects = [x for n, x in {_number(x): x for x in [*objects][::-1]}.items() if n not in known][::-1]
         objects = [x for x in objects if not _is_large(x)]
         if not (self.may_take and objects and all(map(can_be_taken, objects))):
             return False
-        if Held(objects).size > MOST or not all([not is_closed(x) or open_all([x]) for x in objects]):
+        if Held(objects).size > MOST or not have_signatures(objects):
+            return False
+        if not all([not is_closed(x) or open_all([x]) for x in objects]):
             return False
         both = (*self.taken, *objects)
         inside = {id(part) for x in both for part in containers(x)[1:]}
@@ -296,15 +324,22 @@ def open_all(objects: Sequence[Any]) -> bool:
         OPENED.update(kinds)
         for kind in kinds:
             take_apart(kind)
-        try:
-            for leaf in flatten(objects)[0]:
-                if type(leaf) is not TracedArray:  # of an object that a function has made
-                    signature(leaf)
-        except TypeError:
+        if not have_signatures(objects):
             for kind in kinds:
                 OPENED.remove(kind)
                 cast("Any", optree).unregister_pytree_node(kind, namespace=NAMESPACE)
             return False
+    return True
+
+
+def have_signatures(objects: Sequence[Any]) -> bool:
+    """Whether all that objects hold can be an argument."""
+    try:
+        for leaf in flatten(objects)[0]:
+            if type(leaf) is not TracedArray:  # of an object that a function has made
+                signature(leaf)
+    except TypeError:
+        return False
     return True
 
 

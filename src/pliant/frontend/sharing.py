@@ -81,8 +81,7 @@ def alike(x: Any, parts: list[Any]) -> Any:
 
 def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
     """Have a container hold these parts, and nothing else."""
-    before = parts_of(target) or []
-    if len(before) == len(parts) and all([k == m and x is y for (k, x), (m, y) in zip(before, parts, strict=True)]):
+    if have_same(parts_of(target) or [], parts):
         return
     if is_table(target):
         if [*target] != [key for key, _ in parts]:
@@ -95,6 +94,11 @@ def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
         cast("list[Any]", target)[:] = [x for _, x in parts]
     else:
         put_attributes(target, dict(parts))
+
+
+def have_same(before: Sequence[tuple[Any, Any]], now: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether a container has the same parts as before."""
+    return len(before) == len(now) and all([k == m and x is y for (k, x), (m, y) in zip(before, now, strict=True)])
 
 
 def as_one(tree: Any, firsts: Firsts, closed: Closed = NONE) -> Any:
