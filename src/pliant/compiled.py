@@ -38,6 +38,7 @@ from pliant.frontend.signature import (
     Layouts,
     Order,
     Static,
+    argument_of,
     as_arrays,
     flatten,
     in_rows,
@@ -370,7 +371,7 @@ class Compiled:
         """A program with its code; `names` of the leaves, if some may be donated."""
         compiler = backend_named(backend)
         fn = self.optimised(program.fn, Log(), backend)
-        given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
+        given = {n: name for n, name in enumerate(names) if argument_of(name) in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
         native = compiler if hasattr(compiler, "entry") and not donation else None

@@ -36,6 +36,7 @@ from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
+from pliant.frontend.unread import is_unreadable
 
 
 def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Call | None:
@@ -140,6 +141,8 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
         size = itemsize(program.vectors[vector].type.dtype)
         return Number(sample.vectors + vector, kind, offset=size * place)
     if number not in program.leaves:
+        if is_unreadable(x):
+            raise NoEntryError
         return _known(x.value if isinstance(x, Static) else x)
     param = sample.param(number)
     if kind in WEAK or isinstance(x, np.generic):

@@ -93,6 +93,7 @@ from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
 from pliant.frontend.told import telling_of
 from pliant.frontend.tracing import Trace, is_tracing
+from pliant.frontend.unread import Unread, is_unreadable
 from pliant.frontend.whose import is_librarys, is_plain, is_stateful, is_users
 
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
@@ -241,6 +242,8 @@ class Reader(Elements):
         if type(value) is TracedArray or value is MISSING:
             return value
         if is_of(value, np.ndarray):
+            if is_unreadable(value):
+                raise Unread(value, str(name)).error
             if owner is not None:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))

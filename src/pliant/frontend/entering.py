@@ -17,8 +17,9 @@ from pliant.frontend.array import TracedArray, view
 from pliant.frontend.growing import Growing
 from pliant.frontend.needs import may_be_known
 from pliant.frontend.program import back
-from pliant.frontend.signature import WEAK, Layouts, leaf_type
+from pliant.frontend.signature import WEAK, Layouts, argument_of, leaf_type
 from pliant.frontend.tracing import Storage, Trace, strides_of
+from pliant.frontend.unread import Unread, is_unreadable
 from pliant.frontend.vectors import Vector, entered_vector, vectors_of
 from pliant.frontend.view import Lens, look
 
@@ -62,6 +63,9 @@ def entered_leaves(
     pairs = [p for v, (_, xs) in zip(vectors, entered, strict=True) for p in zip(v.places, xs, strict=True)]
     elements = dict(pairs)
     for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
+        if is_unreadable(leaf) and argument_of(name) != name:
+            given.append(Unread(leaf, name))
+            continue
         type_ = None if i in trace.needs.known else leaf_type(leaf, name)
         turn = back(layouts.orders[i]) if layouts.orders else ()
         if type_ is None or i in shared:

@@ -15,6 +15,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.kinds import is_of
 from pliant.frontend.sharing import Closed, containers, have_same, parts_of
 from pliant.frontend.tracing import Trace
+from pliant.frontend.unread import Unread
 
 COUNT: Final = 100
 """How many elements stand for those of before: more than a function names by their places."""
@@ -79,7 +80,11 @@ class Ends:
 
 
 def check_unseen(leaves: Collection[Any]) -> None:
-    """SeenError if an element of before is among what a function returns, or leaves anywhere."""
+    """SeenError if an element of before is among what a function returns, or leaves anywhere, DTypeError if an array
+    is that it may not read."""
+    for leaf in leaves:
+        if type(leaf) is Unread:
+            raise leaf.error
     if any([leaf is EARLIER for leaf in leaves]):
         raise SeenError("an element of a list is left elsewhere that was appended before the call")
 

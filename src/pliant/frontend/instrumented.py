@@ -44,6 +44,7 @@ from pliant.frontend.printing import printed
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace, current
+from pliant.frontend.unread import Unread
 from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
@@ -56,6 +57,8 @@ PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type}
 
 def instrument(fn: Any, trace: Trace) -> Any:
     """`fn` with its outside seen by the trace; anything but a user's Python function unchanged."""
+    if type(fn) is Unread:
+        raise fn.error
     if isinstance(fn, types.MethodType):
         trace.roots[id(fn.__self__), ""] = (Box(fn.__self__), "", fn.__self__)
         return types.MethodType(instrument(fn.__func__, trace), fn.__self__)

@@ -21,7 +21,7 @@ from pliant.frontend.growing import Growing
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
 from pliant.frontend.random.generator import TracedGenerator
-from pliant.frontend.records import found_in
+from pliant.frontend.records import found_in, is_record
 from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.sharing import NONE, Closed, Firsts
 from pliant.frontend.tracing import strides_of, unknown_dtype
@@ -30,6 +30,7 @@ UNNAMED: Final = ""
 """The key of what is named as its holder is: all that this has."""
 _ATTRIBUTE: Final = re.compile(r"\[<flat index '(\w+)'>\]")  # what optree calls those of an object
 _HELD: Final = re.compile(r"(.*\.\w+)(?:\[[^]]*\])*$")  # where an attribute is, or an item of it
+_INSIDE: Final = re.compile(r"[.\[]")
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
 
@@ -305,12 +306,18 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
 
 
 def leaf_names(names: list[str], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[str]:
-    """A readable name per leaf: `w`, `params['b']`, `xs[0]`. is_leaf: whether something is taken as one."""
-    paths = optree.tree_paths(tree, is_leaf, none_is_leaf=False, namespace=NAMESPACE)
+    """A readable name per leaf: `w`, `params['b']`, `xs[0]`, `layer.w`. is_leaf: whether something is taken as one."""
+    accessors = optree.tree_accessors(tree, is_leaf, none_is_leaf=False, namespace=NAMESPACE)
 
-    def named(path: tuple[Any, ...]) -> str:
-        arguments, first = path[:2]
+    def named(accessor: Any) -> str:
+        arguments, first = accessor.path[:2]
         head = names[int(first)] if arguments == 0 and first < len(names) else str(first)
-        return head + "".join(f"[{p!r}]" for p in path[2:] if p != UNNAMED)
+        inner = [e for e in accessor[2:] if e.entry != UNNAMED]
+        return head + "".join([f".{e.entry}" if is_record(e.type) else f"[{e.entry!r}]" for e in inner])
 
-    return [named(p) for p in paths]
+    return [named(a) for a in accessors]
+
+
+def argument_of(name: str) -> str:
+    """The argument that a leaf of this name is, or is in."""
+    return _INSIDE.split(name, maxsplit=1)[0]

@@ -17,7 +17,7 @@ from pliant.core.ir import Value, param
 from pliant.core.origin import ParameterOrigin, at
 from pliant.core.types import DTYPES, Type
 from pliant.frontend.array import TracedArray
-from pliant.frontend.signature import WEAK, check_number, leaf_type
+from pliant.frontend.signature import WEAK, argument_of, check_number, leaf_type
 from pliant.frontend.tracing import Storage, Trace
 from pliant.frontend.view import ReshapeLens, SliceLens
 
@@ -74,7 +74,7 @@ def _is_number(x: Any) -> bool:
 
 def entered_vector(trace: Trace, vector: Vector, leaves: Sequence[Any], names: Sequence[str]) -> Entered:
     """The parameter of a vector, and what the function gets for its elements: rows of one array."""
-    stem = names[vector.places[0]].partition("[")[0]
+    stem = argument_of(names[vector.places[0]])
     with at(ParameterOrigin((stem,), None)):
         value = param(vector.type, stem if stem.isidentifier() else f"x{vector.places[0]}")
     storage, tail = Storage(trace, value), ReshapeLens(())
