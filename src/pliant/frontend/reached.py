@@ -32,8 +32,7 @@ _OF_CLASSES: Final = (
 
 def reached(trace: Trace, given: Iterable[Any], most: int = REACH) -> list[Any]:
     """The containers and objects that outlive a call, and functions; at most so many."""
-    names = [(owner, value) for owner, _, value in trace.roots.values()]
-    first = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or is_module(owner)]]
+    first = [*given, *named(trace)]
     for _, fn in trace.instrumented.values():
         first += [fn.__defaults__, fn.__kwdefaults__, fn.__dict__]
     found = {id(x): x for x in first}
@@ -46,6 +45,12 @@ def reached(trace: Trace, given: Iterable[Any], most: int = REACH) -> list[Any]:
     return [*found.values()]
 
 
+def named(trace: Trace) -> list[Any]:
+    """What names outside of the function hold that it has read."""
+    names = [(owner, value) for owner, _, value in trace.roots.values()]
+    return [value for owner, value in names if isinstance(owner, types.CellType) or is_module(owner)]
+
+
 def held_by(x: Any) -> list[Any]:
     """What can be got to from something: items, attributes, what its class has, what a function is bound to."""
     kind = cast("Any", type(x))
@@ -56,12 +61,12 @@ def held_by(x: Any) -> list[Any]:
     if is_of(x, types.FunctionType):
         return [x.__dict__, x.__defaults__, x.__kwdefaults__]
     if is_of(x, type):
-        return [*_of_classes(x), *_of_classes(kind)]
+        return [*of_classes(x), *of_classes(kind)]
     slots = [value for name, value in attributes(x).items() if name in slots_of(kind)] if slots_of(kind) else []
-    return [*slots, *[value for _, _, value in entries_of(x)], *(_of_classes(kind) if is_plain(kind) else ())]
+    return [*slots, *[value for _, _, value in entries_of(x)], *(of_classes(kind) if is_plain(kind) else ())]
 
 
-def _of_classes(kind: type) -> list[Any]:
+def of_classes(kind: type) -> list[Any]:
     """What a class of the user's, and those above it, have as attributes that are no methods."""
     classes = [c for c in kind.__mro__ if not is_library(c)]
     return [value for c in classes for value in names_of(c).values() if not isinstance(value, _OF_CLASSES)]

@@ -157,7 +157,7 @@ def _trace_once(
         given, entered_at = entered_leaves(trace, f, leaves, names, shared, layouts)
         needs.deciding = Deciding(trace, lambda: arrays_of(entered_at, shared, leaves, met, layouts, name))
         trace.ends = ends = Ends(given, leaves)
-        args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
+        trace.passed.append(whole := as_one(unflatten(structure, given), layouts.firsts, ends.closed))
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
         trace.leaves = given
         held = Before(containers(whole, ends.closed), ends)
@@ -166,7 +166,7 @@ def _trace_once(
         seen_from = [*objects, f, *map(type, held.containers)]
         with nothing_left(trace, seen_from, held.containers), as_of_one_function(), asking(deciding):
             try:
-                made = with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs))))
+                made = with_plain_members(as_deques(returned(callee(f, trace)(*whole[0], **whole[1]))))
             except Exception as error:
                 if not is_of_run_time(error):
                     raise
@@ -195,12 +195,12 @@ def _trace_once(
     return Program(
         fn, tuple(entered_at.leaves), groups, captured, outputs.returned, made_structure, written,
         tuple(trace.met.values()), watched, changed, tuple(sorted(trace.narrowed)),
-        guards_of(trace, [(args, kwargs), *trace.passed]),
+        guards_of(trace, trace.passed),
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured), decided=needs.deciding.made(fn), lasting=tuple(trace.lasting.values()),
         identities=tuple(trace.identities.items()), locked=tuple(trace.locked.values()),
-        vectors=tuple(entered_at.vectors), taken_back=taken_back_of(trace, whole),
+        vectors=tuple(entered_at.vectors), taken_back=taken_back_of(trace),
         left=dict(trace.left) if trace.lasting else {},
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.signals import LEFT, Signal
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
+from pliant.frontend.reached import named, of_classes
 from pliant.frontend.records import is_users
 from pliant.frontend.tracing import Trace, current
 from pliant.frontend.whose import is_plain
@@ -42,6 +43,7 @@ HOLDING: Final = {
 """By what name functions of modules hold what they go over, or hand to functions of Python's."""
 OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 """The modules that call the function that is traced."""
+OUTER: Final = "a name outside"
 FUNCTIONS: Final = (FunctionType, MethodType, partial)
 HOLDERS: Final = (*FUNCTIONS, OrNone, Signal, Unbound)
 """Classes of what is no container of the user's, and holds some."""
@@ -155,7 +157,6 @@ def _ways(holder: Any) -> tuple[dict[int, tuple[Any, list[Way]]], bool]:
     """The lists, dicts and objects that one may be, by id, and by what conditions each. A way to another one assumes
     what conditions hold; no two of them that contradict each other, and not all that another way there does. Of very
     many ways, contradictions are not looked for, and only those by one condition are told: then they are not all."""
-    known = current().outermost.copies
     todo: deque[tuple[Any, Way, Any]] = deque([(holder, (), None)])
     found, seen = dict[int, tuple[Any, list[Way]]](), dict[int, list[tuple[set[tuple[Value, bool]], Any]]]()
     count = 0
@@ -167,7 +168,7 @@ def _ways(holder: Any) -> tuple[dict[int, tuple[Any, list[Way]]], bool]:
         before.append(({*assumed}, came))
         count += 1
         found.setdefault(id(x), (x, []))[1].append(assumed)
-        for same in known[id(x)][1] if id(x) in known else ():
+        for same in _sames(id(x)):
             is_contradicted = (same.condition, not same.holds) in assumed or (came is not None and same.one_of is came)
             if count > WAYS:
                 todo += [] if id(same.holder) in found else [(same.holder, (), None)]
@@ -180,6 +181,12 @@ def _ways(holder: Any) -> tuple[dict[int, tuple[Any, list[Way]]], bool]:
     return found, True
 
 
+def _sames(number: int) -> list[Same]:
+    """What a list, dict or object is by one condition. number: its id."""
+    known = current().outermost.copies
+    return known[number][1] if number in known else []
+
+
 def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     """A list, dict or object is about to be changed: which that the function can see are the same one by a condition.
     is_item: nothing but one of its items or attributes changes; an error if more does, or if nobody can say here by
@@ -190,9 +197,10 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
         heads[id(holder)].is_changed = True
     if id(holder) not in current().outermost.copies:
         return []
-    found, scopes, seen = _ways(holder)[0], scopes_of(current()), [*_visible()]
+    (found, are_all), scopes, seen = _ways(holder), scopes_of(current()), [*_visible()]
+    are_all = are_all or all([same.one_of is not None for n in (id(holder), *found) for same in _sames(n)])
     objects = [x for x, _ in found.values() if not isinstance(x, list | dict | deque)]
-    visible = {id(x): "a name outside" for x in objects if not is_own(x)}
+    visible = {id(x): OUTER for x in objects if not is_own(x)}
     visible |= {id(x): _text_of(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
     others: list[Same] = []
     for head in [heads[n] for n in found if n in heads]:
@@ -201,7 +209,7 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
             raise _changed(holder, _text_of(name), ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
-        if not is_item or not ways or not all([c.node.scope in scopes for way in ways for c, _ in way]):
+        if not is_item or not ways or not are_all or not all([c.node.scope in scopes for way in ways for c, _ in way]):
             raise _changed(holder, name, ways)
         others.append(Same(x, _any_of(ways), holds=True))
     return others
@@ -224,7 +232,9 @@ def _text_of(name: str) -> str:
 
 
 def _changed(holder: Any, name: str, ways: Sequence[Way]) -> UnsupportedError:
-    """The error of a change to what a name may hold, by one of some ways, if they are known only at run time."""
+    """The error of a change to what a name may hold, by one of some ways, if they are known only at run time. Who
+    raises it is traced again, with what steps leave known."""
+    current().outermost.lengths.are_unknown = True
     kind = type(holder).__name__
     error = UnsupportedError(
         f"a {kind} is changed that may be the one that {name} holds, by a condition known only at run time",
@@ -260,7 +270,7 @@ def scopes_of(trace: Trace | None) -> set[int]:
 
 def _visible() -> Iterator[tuple[str, Any]]:
     """The lists, dicts and objects that the function that is traced can see, or what it was called by, and by what
-    name; those that loops will come to, too."""
+    name; those that loops will come to, and those that outlive the call, too."""
     seen = dict[int, Any]()
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
@@ -271,6 +281,9 @@ def _visible() -> Iterator[tuple[str, Any]]:
             for x in _all_held(held, seen):
                 yield name, x
         frame = frame.f_back
+    top = current().outermost
+    for x in _all_held([*top.passed, *top.given, *named(top)], seen):
+        yield OUTER, x
 
 
 def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
@@ -281,6 +294,10 @@ def _all_held(tree: Any, seen: dict[int, Any]) -> Iterator[Any]:
         kind = cast("Any", type(x))
         is_object = kind in HOLDERS or is_users(kind) or is_plain(kind)
         is_iterator = not is_object and (issubclass(kind, Iterator) or kind.__module__ in ITERATORS)
+        owner = cast("Any", (type(x) if is_object else x) if is_object or kind is type else None)
+        if owner is not None and id(owner) not in seen:
+            seen[id(owner)] = owner
+            todo += of_classes(owner)
         if id(x) in seen or not (is_object or is_iterator or issubclass(kind, list | tuple | dict | deque)):
             continue
         seen[id(x)] = x

@@ -78,6 +78,7 @@ class Exit:
         self.returned = None if result is MISSING else result
         self.count([*left, *self.grown.enter(signal), result])
         self.grown.check(left)
+        self.origins.check_left([*left, *[added for _, added in self.grown.lists]])
         self.put_into_lists(left)
         self.handed.enter()
         exits = [*self.grown.left(self.users, self.origins), *map(self.changed, self.plan.tables.values())]

@@ -24,7 +24,7 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import in_other_places
-from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, seal, unflatten
+from pliant.frontend.control.objects import Opened, flatten, has_objects, is_own, is_value, keep, seal, unflatten
 from pliant.frontend.control.picked import note_picked
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.states import words_of
@@ -194,18 +194,23 @@ def item(holder: Any, key: Any) -> Any:
         return growth.item(key)
     if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
         return plainly(holder, key)
-    has_objects = all(map(is_own, holder))
-    element = element_of(holder, is_own if has_objects else None) if all(map(is_value, unlike(holder))) else None
+    opened = is_own if all(map(is_own, holder)) else None
+    element = element_of(holder, opened) if all(map(is_value, unlike(holder))) else None
     if element is None:
         return plainly(holder, key)
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
-    parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
+    parts = zip(*[flatten(x, opened)[0] for x in holder], strict=True)
     read = [_picked([*part], key, kind) for part, kind in zip(parts, element.kinds, strict=True)]
     made = unflatten(element.structure, read)
-    if has_objects:
-        keep([made, *holder])
-        in_other_places([made], holder, [key % len(holder)])
+    return standing_for(made, holder, key)
+
+
+def standing_for(made: Any, elements: Sequence[Any], key: TracedArray) -> Any:
+    """A copy of the element of a list at a traced place: what is changed in it is changed in that element."""
+    if has_objects(elements):
+        keep([made, *elements])
+        in_other_places([made], elements, [key % len(elements)])
     return made
 
 

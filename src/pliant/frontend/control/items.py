@@ -16,7 +16,7 @@ from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.fronts import front_of
-from pliant.frontend.control.growth import growth_of, item
+from pliant.frontend.control.growth import growth_of, item, standing_for
 from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import FEW, are_mostly_rows, like
 from pliant.frontend.convert import as_traced, value_of
@@ -193,7 +193,7 @@ def _pythons(elements: list[Any]) -> Steps | None:
 
 
 def _tuples(elements: list[Any]) -> Steps | None:
-    """The elements of a list of tuples of numbers, each of which lies in one array for all elements."""
+    """The elements of a list of tuples, of which each number lies in one array for all elements."""
     first = elements[0] if elements else None
     if len(elements) <= FEW or type(first) is not tuple or not all([type(x) is tuple for x in elements]):
         return None
@@ -203,7 +203,11 @@ def _tuples(elements: list[Any]) -> Steps | None:
     columns = [_column(list(parts)) for parts in zip(*[leaves for leaves, _ in found], strict=True)]
     if any([column is None for column in columns]):
         return None
-    return Steps(len(elements), lambda k: unflatten(found[0][1], [cast("Steps", column).at(k) for column in columns]))
+
+    def at(k: Any) -> Any:
+        return standing_for(unflatten(found[0][1], [cast("Steps", column).at(k) for column in columns]), elements, k)
+
+    return Steps(len(elements), at)
 
 
 def _column(elements: list[Any]) -> Steps | None:

@@ -96,6 +96,14 @@ class Origins:
         if before and seen_by(before):
             raise NotInductive(AGAIN, is_late=True)
 
+    def check_left(self, contents: Sequence[Any]) -> None:
+        """NotInductive if what a step leaves may be what was there before, by conditions that nobody can ask after it,
+        where that has to be known. contents: what names are bound to, and what is put into lists."""
+        stand_ins = [x for content in contents for x in containers(content) if self.is_new(x)]
+        is_known = not current().outermost.lengths.are_needed
+        if not is_known and any([self.is_before(other) for x in stand_ins for other in related(x)]):
+            raise NotInductive("it leaves an object that is one of several, by what only the step knows")
+
     def check_copied(self, copied: Sequence[Any]) -> None:
         """NotInductive if a later step may change an object that lists have copies of. copied: those of this step."""
         sealed = current().outermost.sealed

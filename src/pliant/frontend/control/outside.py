@@ -159,10 +159,10 @@ def unless_it_raises(left: dict[Any, tuple[Any, Any]]) -> Generator[None]:
         raise
 
 
-def taken_back_of(trace: Trace, whole: Any) -> tuple[Place, ...]:
+def taken_back_of(trace: Trace) -> tuple[Place, ...]:
     """The places in what outlives the call that derivatives and batches have set, and taken back: not those of what
-    stands for arguments while it is traced. whole: this, of the function itself."""
-    inside = {id(x) for tree in (whole, *trace.passed) for x in containers(tree)} - trace.taken.keys()
+    stands for arguments while it is traced."""
+    inside = {id(x) for tree in trace.passed for x in containers(tree)} - trace.taken.keys()
     places = [_real(place, trace) for place in trace.taken_back]
     return tuple([place for place in places if place.number not in inside])
 
