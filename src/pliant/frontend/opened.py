@@ -27,6 +27,7 @@ import optree
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
+from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.growing import Growing
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence, is_table
@@ -336,7 +337,7 @@ def have_signatures(objects: Sequence[Any]) -> bool:
     """Whether all that objects hold can be an argument."""
     try:
         for leaf in flatten(objects)[0]:
-            if type(leaf) is not TracedArray:  # of an object that a function has made
+            if type(leaf) not in (TracedArray, OrNone):  # of an object that a function has made
                 signature(leaf)
     except TypeError:
         return False
