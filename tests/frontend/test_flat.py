@@ -124,6 +124,48 @@ def test_the_shape_of_the_callers_array_stays() -> None:
         pliant.jit(f)(np.arange(12.0).reshape(3, 4))
 
 
+def in_a_view(s: Any, x: Any) -> Any:
+    y = np.atleast_2d(x)
+    y.shape = 3, 1
+    return s * np.sum(y * y.T)
+
+
+def in_views_of_blocks(s: Any, x: Any) -> Any:
+    x = x.copy()
+    if s > 0:
+        y = x[::-1].view()
+        y.shape = 3, 1
+        s = s * np.sum(y * y.T)
+    for i in range(10):
+        y = x[:]
+        y.shape = 1, 3
+        y[0, i % 3] += s
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [in_a_view, in_views_of_blocks])
+def test_the_shape_of_a_view_made_in_a_block_or_a_derivative_is_set(f: Callable[..., Any]) -> None:
+    s, x = np.array([2.0, -1.0]), np.array([1.0, 2.0, 4.0])
+    expected = [f(one, x) for one in s]
+    assert_array_equal(pliant.jit(f)(2.0, x), expected[0])
+    assert_array_equal(pliant.vmap(f, (0, None))(s, x), expected)
+    check_gradient(f, 2.0, x)
+    check_gradient(f, 2.0, x, argnums=1)
+
+
+def of_an_argument(s: Any, z: Any) -> Any:
+    z.shape = 3, 1
+    return s * np.sum(z)
+
+
+def test_the_shape_of_an_array_from_outside_of_a_derivative_stays() -> None:
+    def f(s: Any, x: Any) -> Any:
+        return pliant.grad(of_an_argument)(s, s * x)
+
+    with pytest.raises(UnsupportedError, match="in a derivative or a batch, of an array from outside"):
+        pliant.jit(f)(2.0, np.arange(3.0))
+
+
 def written_while_read(x: Any) -> Any:
     total = 0.0
     for n, v in enumerate(x.flat):

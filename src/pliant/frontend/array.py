@@ -47,7 +47,7 @@ class TracedArray(Shown):
     (immutable), `is_weak` what would be a Python number (takes the dtype of what it meets).
     """
 
-    __slots__ = ("is_scalar", "is_weak", "lenses", "memo", "storage")
+    __slots__ = ("is_scalar", "is_weak", "lenses", "made_in", "memo", "storage")
     __array_priority__ = 1000.0
     dispatch: ClassVar[Dispatch]
 
@@ -56,6 +56,7 @@ class TracedArray(Shown):
     ) -> None:
         self.storage, self.lenses, self.is_scalar, self.is_weak = storage, lenses, is_scalar, is_weak
         self.memo: tuple[Any, Any] = (None, None)
+        self.made_in = thread.trace  # not that of the storage, if it is a view of what is outside
 
     # --- what it holds
 
@@ -116,10 +117,11 @@ class TracedArray(Shown):
             raise UnsupportedError(f"{what} of an array of the caller would change that array", hint=instead).at(
                 ("here", here())
             )
-        if storage.trace is not current():
-            raise UnsupportedError(
-                f"{what} in a block that may run any number of times, of an array from outside of it", hint=instead
-            ).at(("here", here()))
+        if self.made_in is not current():
+            block = "block that may run any number of times" if current().is_region else "derivative or a batch"
+            raise UnsupportedError(f"{what} in a {block}, of an array from outside of it", hint=instead).at(
+                ("here", here())
+            )
 
     @property
     def dtype(self) -> np.dtype[Any]:
