@@ -284,8 +284,8 @@ class Maker:
         if function in BOUNDED and args and is_part(args[0]):
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
-            if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
-                # np.sum([x, y]): NumPy looks into no list, and not at all keywords
+            if isinstance(function, _DISPATCHED) and function not in TRACED and not _is_left_to_numpy(args):
+                # np.sum([x, y]), np.take([x, y], i): NumPy looks into no list, and not at all arguments
                 given = [part for a in (*args, *options.values()) for part in (a if is_sequence(a) else (a,))]
                 above = next((x for x in given if is_above(cast("Any", type(x)))), None)
                 if above is not None:
@@ -308,6 +308,18 @@ class Maker:
 
     def __hash__(self) -> int:
         return hash(self.function)
+
+
+def _has_protocol(kind: type) -> bool:
+    """Whether NumPy asks a class, which is none of ours or its own, what its functions make of it."""
+    return kind not in (TracedArray, np.ndarray) and hasattr(kind, "__array_function__")
+
+
+def _is_left_to_numpy(args: tuple[Any, ...]) -> bool:
+    """Whether NumPy sees the traced arrays among them, or another class that it may have to ask first."""
+    if not any([type(a) is TracedArray for a in args]):
+        return False
+    return not is_sequence(args[0]) or any([_has_protocol(cast("Any", type(a))) for a in args])
 
 
 def _stacked(parts: Any) -> Any:

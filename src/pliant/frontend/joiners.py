@@ -10,8 +10,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
-from pliant.frontend.adopt import adopt
-from pliant.frontend.array import TracedArray
+from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.convert import as_traced, result_dtype
 from pliant.frontend.kinds import as_tuple, is_array
@@ -34,7 +33,7 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         items: list[Any] = list(as_tuple(key)) if isinstance(key, tuple) else [key]
-        if not any(type(k) in (TracedArray, Bounded, Selection) or is_array(k) for k in items):
+        if not has_traced(items) and not any(type(k) in (Bounded, Selection) or is_array(k) for k in items):
             return adopt(self.numpys[key])
         axis, rank, first = FORMS[id(self.numpys)]
         if isinstance(items[0], str):

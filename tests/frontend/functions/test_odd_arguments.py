@@ -47,6 +47,29 @@ def test_axes_are_any_collection(f: Callable[..., Any], axes: Any) -> None:
     np.testing.assert_allclose(pliant.jit(lambda x: f(x, axes))(x), f(x, axes), rtol=1e-14, strict=True)
 
 
+OF_LISTS: list[Callable[..., Any]] = [
+    lambda x, i: np.take(x, i),
+    lambda x, i: np.take([x, x], i[1], axis=1, mode="wrap"),
+    lambda x, i: np.unique(x),
+    lambda x, i: np.unique([x, x], axis=0),
+    lambda x, i: np.unique([x, x], return_counts=True)[1],
+    lambda x, i: np.intersect1d(x, x),
+    lambda x, i: np.setdiff1d(x, [x[0], 1.0]),
+    lambda x, i: np.setxor1d(x, [x[0], 1.0]),
+    lambda x, i: np.r_[x, 1.0],
+    lambda x, i: np.r_[0:3, x, i[0]],
+    lambda x, i: np.r_["0,2", x, x],
+    lambda x, i: np.c_[x, x],
+    lambda x, i: np.fft.fftshift(x),
+]
+
+
+@pytest.mark.parametrize("f", OF_LISTS)
+def test_lists_of_numbers_are_arrays(f: Callable[..., Any]) -> None:
+    x, i = [0.3, 0.1, 0.2], np.array([[0, 1], [2, 0]])
+    np.testing.assert_allclose(pliant.jit(f)(x, i), f(x, i), strict=True)
+
+
 def test_the_strides_of_a_view_are_any_sequence() -> None:
     def f(x: Any) -> Any:
         return np.lib.stride_tricks.as_strided(x, range(3, 5), np.array([8, 8]))

@@ -22,6 +22,7 @@ def unique(
     *, equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
     """np.unique of all elements."""
+    ar = ar if isinstance(ar, Bounded) else solid(ar)
     wanted = [bool(w) for w in (return_index, return_inverse, return_counts)]
     if axis is not None and np.ndim(ar) > 1:
         return _unique_rows(ar, wanted, axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def shifted(direction: int, x: Any, axes: Any = None) -> Any:
     array = as_traced(x)
     chosen = axes_of(axes, array.type.rank)
     by = tuple(array.shape[k] // 2 if direction > 0 else -(array.shape[k] // 2) for k in chosen)
-    return np.roll(x, by, chosen)
+    return np.roll(cast("Any", array), by, chosen)
 
 
 FUNCTIONS: Final[dict[Any, Any]] = {
