@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import ArgumentError
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -61,3 +62,21 @@ def test_methods_can_be_compiled_by_decorator():
             return self.w @ x
 
     assert Linear().apply(X) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda f: pliant.grad(f, static="n"), r"static'\nhint: pliant\.grad\(pliant\.jit\(f, static='n'\)\)"),
+        (lambda f: pliant.hvp(f, static="n"), r"static'\nhint: pliant\.hvp\(pliant\.jit\(f, static='n'\)\)"),
+        (lambda f: pliant.vmap(f, donate="x"), r"donate'\nhint: pliant\.jit\(pliant\.vmap\(f\), donate='x'\)"),
+        (lambda f: pliant.vmap(f, in_axis=1), r"in_axis'\nhint: vmap takes f, in_axes, out_axes"),
+        (
+            lambda f: pliant.checkpoint(policy="sqrt"),
+            r"checkpoint\(\) got an unexpected keyword argument 'policy'\nhint: checkpoint takes f, save$",
+        ),
+    ],
+)
+def test_an_option_that_a_transformation_does_not_have_is_an_error_with_a_hint(make: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        make(np.sin)

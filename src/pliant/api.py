@@ -296,6 +296,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_au
     return _jacobian(slope, argnums, "forward", has_aux, partial(hessian, f, argnums, has_aux=has_aux))
 
 
+@also_decorator
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function `(x, v, *rest, **options) -> H·v`, H the second derivatives of `f(x, *rest, **options)` in x.
 

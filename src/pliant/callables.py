@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, cast, overload
 
 from pliant.core.origin import here
 from pliant.errors import ArgumentError
@@ -25,13 +25,31 @@ class Transformation(Protocol[P]):
 
 def also_decorator(transform: Callable[Concatenate[Callable[..., Any], P], Callable[..., Any]]) -> Transformation[P]:
     """`transform`, which given options alone is a decorator with them, as `@pliant.vmap(in_axes=1)`."""
-    first = parameter_names(transform)[0]
+    first, *_ = known = tuple(inspect.signature(transform).parameters)
 
     @functools.wraps(transform)
     def transformation(*args: Any, **options: Any) -> Any:
+        if not options.keys() <= set(known):
+            raise _unknown(transform.__name__, known, options)
         return transform(*args, **options) if args or first in options else functools.partial(transform, **options)
 
     return cast("Transformation[P]", transformation)
+
+
+_OF_JIT: Final = {
+    "static": "pliant.{name}(pliant.jit(f, static={given!r}))",
+    "donate": "pliant.jit(pliant.{name}(f), donate={given!r})",
+    "backend": "pliant.jit(pliant.{name}(f), backend={given!r})",
+}
+"""Options that only `jit` has → what to write with other transformations."""
+
+
+def _unknown(name: str, known: Sequence[str], options: dict[str, Any]) -> ArgumentError:
+    """The error about an option that a transformation of this name does not have."""
+    wrong = next(option for option in options if option not in known)
+    instead = _OF_JIT.get(wrong, "{name} takes {known}")
+    hint = instead.format(name=name, given=options[wrong], known=", ".join(known))
+    return ArgumentError(f"{name}() got an unexpected keyword argument {wrong!r}", hint=hint)
 
 
 def parameter_names(f: Callable[..., Any]) -> list[str]:
