@@ -17,6 +17,7 @@ from pliant.errors import ArgumentError, DTypeError, IndexRangeError, PliantErro
 from pliant.frontend import index, ufunc
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions import (
     ACCUMULATIONS,
@@ -216,8 +217,8 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         if type(x) is TracedArray:
             arrays.append(x.concrete)
             return x.concrete if not (x.is_scalar or x.is_weak) or x.concrete is None else x.concrete[()]
-        if is_array(x):
-            arrays.append(None)  # met outside: read anew at every call
+        if is_array(x) or isinstance(x, Bounded) or hasattr(cast("Any", type(x)), "listed"):
+            arrays.append(None)  # met outside: read anew at every call; or of unknown extents
         return (
             cast("Any", type(x))(map(plain, x)) if is_sequence(x) and not hasattr(x, "_fields") and has_traced(x) else x
         )

@@ -12,29 +12,51 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced
+from pliant.frontend.ranges import is_open
 from pliant.ops import bits
 
 
-def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
-    """The shape of a result; None for one number. ValueError if the parameters are of another shape."""
+def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The shape of a result; None for one number. The first extent may be known only at run time, if the parameters are
+    numbers. ValueError if they are of another shape."""
     given = np.broadcast_shapes(*[np.shape(p) for p in parameters])
     if size is None:
         return given or None
-    shape = tuple([operator.index(n) for n in (size if np.iterable(size) else (size,))])
+    if not given and any(map(is_open, _extents(size)[:1])):
+        return _extents(size)
+    shape = sizes(size)
     if np.broadcast_shapes(shape, given) != shape:
         raise ValueError(f"Output size {shape} is not compatible with broadcast dimensions of inputs {given}.")
     return shape
 
 
+def _extents(size: Any) -> tuple[Any, ...]:
+    """What is asked for as a shape: all known but the first extent, which may be a traced integer."""
+    given = (*size,) if np.iterable(size) else (size,)
+    whole = [n for n in given[:1] if type(n) is TracedArray and not n.shape and n.type.kind in "iu"]
+    return (*whole, *map(operator.index, given[len(whole) :]))
+
+
 def sizes(size: Any) -> tuple[int, ...]:
-    """The shape that is asked for; none of one number."""
-    return shape_of(size, ()) or ()
+    """The shape that is asked for, which has to be known; none of one number."""
+    return tuple([operator.index(n) for n in (size if np.iterable(size) else () if size is None else (size,))])
 
 
 def count_in(size: Any) -> int:
-    """How many numbers a result holds."""
+    """How many numbers a result holds, which has to be known."""
     return math.prod(sizes(size))
+
+
+def number_in(size: Any) -> Any:
+    """How many numbers a result holds, which may be known only at run time."""
+    return math.prod(shape_of(size, ()) or ())
+
+
+def row_of(made: Any) -> Any:
+    """The elements of an array in a row, with those beyond what is known only at run time."""
+    return (made.whole if isinstance(made, Bounded) else made).reshape(-1)
 
 
 def high_product(x: Any, y: Any) -> Any:

@@ -13,6 +13,7 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.bounded import Bounded, operand
 from pliant.frontend.convert import (
     as_traced,
     axis_of,
@@ -26,6 +27,7 @@ from pliant.frontend.convert import (
     with_type,
 )
 from pliant.frontend.failures import ensured
+from pliant.frontend.functions import bounded_edit
 from pliant.frontend.functions.common import (
     NO_VALUE,
     array_of,
@@ -69,6 +71,8 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """np.take."""
+    if isinstance(indices, Bounded) or hasattr(indices.__class__, "listed"):
+        return bounded_edit.take(a, operand(indices), axis, out, mode)
     x = array_of(solid(a) if axis is None else a)
     x = ravel(x) if axis is None or not x.ndim else x
     at = axis_of(0 if axis is None else axis, x.ndim)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.frontend.parameters import is_short, long_only, shape_of
+from pliant.frontend.parameters import is_short, long_only, number_in, row_of, shape_of
 from pliant.frontend.random.bits import bits_of
 
 
@@ -18,7 +18,7 @@ def each(rng: Any, one: Callable[..., Any], shape: Any, dtype: Any, *parameters:
         made = one(bits, *parameters)
     else:
         made = np.empty(shape, dtype)
-        _fill(made.reshape(-1), one, bits, [_flat(p, shape) for p in parameters])
+        _fill(row_of(made), number_in(shape), one, bits, [_flat(p, shape) for p in parameters])
     bits.store(rng.parts)
     return made
 
@@ -70,7 +70,7 @@ def _flat(x: Any, shape: Any) -> Any:
     return np.broadcast_to(x, shape).reshape(-1) if np.ndim(x) else x
 
 
-def _fill(row: Any, one: Callable[..., Any], bits: Any, parameters: Any) -> None:
-    """Draw each element of a row."""
-    for n in range(len(row)):
+def _fill(row: Any, count: Any, one: Callable[..., Any], bits: Any, parameters: Any) -> None:
+    """Draw so many elements of a row."""
+    for n in range(count):
         row[n] = one(bits, *[p[n] if np.ndim(p) else p for p in parameters])

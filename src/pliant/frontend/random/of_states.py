@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy
 
 from pliant.frontend.draws import seeds
-from pliant.frontend.parameters import count_in, shape_of
+from pliant.frontend.parameters import count_in, number_in, shape_of
 from pliant.frontend.random import methods, twister
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.methods import random, standard_normal
@@ -69,7 +69,7 @@ def choice(rng: Any, a: Any, size: Any = None, replace: bool = True, p: Any = No
     """Elements, or numbers below one."""
     is_number = np.ndim(a) == 0
     count = a if is_number else np.shape(a)[0]
-    wanted = count_in(size)
+    wanted = number_in(size) if replace else count_in(size)
     if np.ndim(a) > 1:
         raise ValueError("a must be 1-dimensional")
     if count <= 0 and wanted:

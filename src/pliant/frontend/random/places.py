@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import numpy
 
-from pliant.frontend.parameters import bounds_of, count_in, is_known, shape_of
+from pliant.frontend.parameters import bounds_of, count_in, is_known, number_in, shape_of
 from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.drawing import each, written
@@ -27,20 +27,21 @@ def integers(
     """Whole numbers from `low` up to `high`."""
     made: Any = np.int64 if dtype is int else dtype
     name = "integers" if rng.is_new else "randint"
-    if size is not None and count_in(size) == 0:
+    some = number_in(size) != 0
+    if some is False:
         return np.empty(shape_of(size, ()), made)
     if high is None:
         low, high = 0, low
     low = low if is_known(low) else np.asarray(low)[()]
     high = high if is_known(high) else np.asarray(high)[()]
     low, last, least, most = bounds_of(name, low, high if endpoint else high - 1, dtype)
-    if np.any(low < least):
+    if some and np.any(low < least):
         raise ValueError(f"low is out of bounds for {np.dtype(dtype).name}")
-    if np.any(last > most):
+    if some and np.any(last > most):
         raise ValueError(f"high is out of bounds for {np.dtype(dtype).name}")
-    if np.any(last < low) and np.any(low != 0):
+    if some and np.any(last < low) and np.any(low != 0):
         raise ValueError("low > high" if endpoint else "low >= high")
-    if np.any(last < low):
+    if some and np.any(last < low):
         raise ValueError("high < 0" if endpoint else "high <= 0")
     shape = shape_of(size, (low, last))
     width = WIDTHS.get(np.dtype(dtype).name)
@@ -61,7 +62,7 @@ def choice(
     """Elements, or numbers below one."""
     is_number = np.ndim(a) == 0
     count = a if is_number else np.shape(a)[axis]
-    wanted = count_in(size)
+    wanted = number_in(size) if replace else count_in(size)
     if count <= 0 and wanted:
         raise ValueError(
             "a must be a positive integer unless no samples are taken"
@@ -70,7 +71,7 @@ def choice(
         )
     if not replace and wanted > count:
         raise ValueError("Cannot take a larger sample than population when replace is False")
-    if wanted == 0:
+    if is_known(wanted) and wanted == 0:
         return np.empty(shape_of(size, ()), np.int64 if is_number else np.asarray(a).dtype)
     if p is not None and not replace and np.sum(np.asarray(p) > 0) < wanted:
         raise ValueError("Fewer non-zero entries in p than size")
