@@ -147,3 +147,69 @@ def test_values_and_gradients(f: Any):
 @pytest.mark.parametrize("f", LOOPS)
 def test_these_are_loops(f: Any):
     assert "unrolled" not in str(pliant.explain(f, X))
+
+
+def greatest_of_a_dict(x: Any) -> Any:
+    a, b = np.zeros(4), 0.0
+    for i in range(6):
+        a[i % 4] += x[i]
+        if a[0] > b:
+            rest = {k: abs(a[k] - b) for k in range(4)}
+            b = b + max(rest, key=lambda k: rest[k])
+        a = a * 0.5 + b
+    return a, b
+
+
+def first_of_an_order(x: Any) -> Any:
+    a, b = np.zeros(4), 0.0
+    for i in range(6):
+        a[i % 4] += x[i]
+        if a[0] > b:
+            rest = [abs(a[k] - b) for k in range(4)]
+            order = sorted(range(4), key=lambda k: rest[k])
+            b = b + a[order[0]]
+        a = a * 0.5 + b
+    return a, b
+
+
+@pytest.mark.parametrize("f", [greatest_of_a_dict, first_of_an_order])
+def test_names_that_only_a_key_reads_need_not_be_left(f: Any) -> None:
+    compiled, x = pliant.jit(f), np.random.default_rng(0).normal(size=6)
+    for y in (x, -x):
+        for made, wanted in zip(compiled(y), f(y), strict=True):
+            assert_allclose(made, wanted, rtol=1e-12)
+    assert "unrolled" not in str(pliant.explain(f, x))
+
+
+def kept_by_another_max(x: Any) -> Any:
+    keys: list[Any] = []
+
+    def max(elements: Any, key: Any) -> Any:
+        keys.append(key)
+        return key(elements[0])
+
+    a, b = np.zeros(4), 0.0
+    for i in range(6):
+        a[i % 4] += x[i]
+        rest = a * 2.0
+        b = b + max([1], key=lambda k: rest[k])
+        a = a * 0.5 + b
+    return a, b, keys[0](1)
+
+
+def kept_by_a_key(x: Any) -> Any:
+    kept: list[Any] = []
+    a, b = np.zeros(4), 0.0
+    for i in range(6):
+        a[i % 4] += x[i]
+        rest = a * 2.0
+        b = b + max([1], key=lambda k: kept.append(lambda: rest[k]) or rest[k])  # noqa: B023
+        a = a * 0.5 + b
+    return a, b, kept[0]()
+
+
+@pytest.mark.parametrize("f", [kept_by_another_max, kept_by_a_key])
+def test_what_a_function_reads_that_is_called_later_is_left(f: Any) -> None:
+    x = np.random.default_rng(0).normal(size=6)
+    for made, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+        assert_allclose(made, wanted, rtol=1e-12)

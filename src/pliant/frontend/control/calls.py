@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Set
-from typing import Final
+from collections.abc import Iterable, Set
+from typing import Final, cast
 
+from pliant.frontend.control.names import SCOPES, own
 from pliant.frontend.control.syntax import may_wait
 
 FOLDS: Final = frozenset(("sum", "any", "all", "max", "min", "list", "tuple", "len", "sorted"))
+_ORDERS: Final = frozenset(("max", "min", "sorted"))
 _GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
 _ITERATORS: Final = frozenset((
     "range", "enumerate", "zip", "reversed", "map", "filter", "product", "combinations", "starmap",
@@ -34,6 +36,15 @@ def goes_over(node: ast.Call, local: Set[str]) -> bool:
     """Whether a call is one of Python's functions of an iterator that it makes."""
     is_known = isinstance(node.func, ast.Name) and node.func.id in FOLDS - local
     return is_known and len(node.args) == 1 and makes_iterator(node.args[0], local) and may_wait(node)
+
+
+def keys(nodes: Iterable[ast.AST], local: Set[str]) -> list[ast.AST]:
+    """The functions by which Python's own put elements in order, as `lambda k: x[k]` in `max(x, key=lambda k: x[k])`:
+    they are called where they stand, and then no more."""
+    calls = [n for n in own(nodes) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    ordered = [n for n in calls if cast("ast.Name", n.func).id in _ORDERS - local]
+    found = [k.value for n in ordered for k in n.keywords if k.arg == "key" and isinstance(k.value, ast.Lambda)]
+    return [key for key in found if not any([isinstance(n, SCOPES) for n in own([key.body])])]
 
 
 def may_change(node: ast.expr) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, final
 
 from pliant.core.data import frozen
-from pliant.frontend.control.calls import FOLDS
+from pliant.frontend.control.calls import FOLDS, keys
 from pliant.frontend.control.names import BINDER, Loop, always, bound, bound_by, captured, loads, own
 
 Names: TypeAlias = frozenset[str]
@@ -28,7 +28,7 @@ class Live:
 
     def __init__(self, body: Sequence[ast.AST], local: Set[str]) -> None:
         others = [n for n in body if not (isinstance(n, ast.FunctionDef) and n.name.startswith(BINDER))]  # that read
-        self._any_time = _read(_generators(body, local)) | captured(others)
+        self._any_time = _read(_generators(body, local)) | captured(others, keys(others, local))
         self._after: dict[ast.AST, Names] = {}
         _Flow(self._after).before(body, _NONE)
 

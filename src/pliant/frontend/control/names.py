@@ -210,9 +210,9 @@ def _loads_inside(node: Function) -> dict[str, int]:
     return {name: times for name, times in loads(body).items() if name not in mine}
 
 
-def captured(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that functions defined in statements read."""
-    return {name for node in own(nodes) if isinstance(node, SCOPES) for name in loads([node])}
+def captured(nodes: Iterable[ast.AST], but: Sequence[ast.AST] = ()) -> set[str]:
+    """The names that functions defined in statements read, but for some of these."""
+    return {n for node in own(nodes) if isinstance(node, SCOPES) and node not in but for n in loads([node])}
 
 
 def has_jump(body: Sequence[ast.stmt]) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
+from pliant.frontend.control.calls import keys
 from pliant.frontend.control.expressions import ITEM, Expressions
 from pliant.frontend.control.live import Live, lets_exceptions_pass
 from pliant.frontend.control.lone import lone
@@ -220,7 +221,8 @@ class _Statements:
         bound = names.bound(whole)
         inside = names.loads(whole)
         outside = {name for name in bound if self.loads.get(name, 0) > inside.get(name, 0)}
-        kept = self.live.after(node, outside) | bound & (self.nonlocals | names.captured(whole))
+        captured = names.captured(whole, keys(whole, self.locals))
+        kept = self.live.after(node, outside) | bound & (self.nonlocals | captured)
         step = whole if isinstance(node, ast.For) else [*node.body, node.test]  # the test is that of the next step
         live = (bound & names.read_first(step)) | kept - names.surely_bound(step)
         ends = ast.Constant(names.leaves_loop(node.body))
