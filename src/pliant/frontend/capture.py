@@ -22,7 +22,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.calls import joined_text, spread
 from pliant.frontend.context import of_context
-from pliant.frontend.control import lists, methods
+from pliant.frontend.control import lists, methods, oneof
 from pliant.frontend.control.branch import in_order
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
@@ -156,6 +156,8 @@ class Reader(Elements):
         if is_of(found, types.MemberDescriptorType):
             slot = None if id(holder) in self.own else Slot(holder)
             return self.known(held_by(self.trace, holder, name, kind), slot, name)
+        if name in oneof.CHANGING and (one := oneof.one_of(holder)) is not None:
+            return functools.partial(oneof.changed, one, lambda each: self.callee(self.attribute(each, name)), name)
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
             method = telling(method, self.counted, holder if name in methods.ASKING else None)

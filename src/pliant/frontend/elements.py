@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import Any, Final
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control import lists
+from pliant.frontend.control import lists, oneof
 from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list
@@ -82,6 +82,9 @@ class Elements(ABC):
         if is_of(holder, list | tuple) and is_table(holder, key):
             self.counted(holder)
             return one_at(holder, key, lambda n: self.callee(self.element(holder, n)))
+        if is_of(holder, list | tuple) and oneof.is_asked(holder, key):
+            self.counted(holder)
+            return oneof.one_at(holder, key, [self.element(holder, n) for n in range(len(holder))])
         if is_of(holder, dict) and is_asked(holder, key):
             return self.element(self.values(holder), place_among(list(holder), key))
         if is_of(holder, dict) and is_one_of_two(key):

@@ -348,7 +348,7 @@ class _Rewriter(ast.NodeTransformer):
         made = calling("augmented", node, ast.Constant(_INPLACE[type(node.op)]), before, node.value)
         return ast.copy_location(ast.Assign([target], made), node)
 
-    def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> ast.stmt:
+    def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> list[ast.stmt]:
         """`f(x)[y.z] += y`, where what is called or read to find the place is called or read once."""
         self.generic_visit(node)
         holder, key = runtime("holder"), runtime("key")
@@ -361,7 +361,8 @@ class _Rewriter(ast.NodeTransformer):
             name = ast.Constant(self.mangled(target.attr))
             read = calling("attribute", target, _held(holder, target.value), name)
         made = calling("inplace", node, ast.Constant(_INPLACE[type(node.op)]), read, node.value)
-        return ast.copy_location(ast.Expr(self.stored(made, ast.copy_location(again, target))), node)
+        stored = ast.copy_location(ast.Expr(self.stored(made, ast.copy_location(again, target))), node)
+        return [stored, ast.copy_location(ast.Assign([ast.Name(holder, ast.Store())], ast.Constant(None)), node)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Name):

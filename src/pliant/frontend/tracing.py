@@ -220,6 +220,7 @@ class Trace:
     found: list[Log] = field(default_factory=list[Log])  # what `optimize` found for functions that were called
     heavy: set[Any] = field(default_factory=set[Any])  # bodies of loops that have many operations, by their code
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
+    ones: dict[int, Any] = field(default_factory=dict[int, Any])  # the same of others; see `control.oneof`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     ranges: dict[Any, Any] = field(default_factory=dict[Any, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`

@@ -96,6 +96,15 @@ def are_one(one: Any, two: Any, condition: Value, *, holds: bool, one_of: Any = 
         known.setdefault(id(a), (a, []))[1].append(Same(b, condition, holds, one_of))
 
 
+def apart(copy: Any) -> None:
+    """Forget what a list is a copy of, by conditions or places."""
+    known = current().outermost.copies
+    _, others = known.pop(id(copy), (copy, []))
+    for same in others:
+        found = known[id(same.holder)][1]
+        found[:] = [other for other in found if other.holder is not copy]
+
+
 def stand_in(heads: Any, firsts: Any, names: Sequence[str]) -> None:
     """Remember what the lists, dicts and objects of a tree that a step is given are before the loop. names: those that
     steps bind."""
@@ -202,16 +211,19 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     objects = [x for x, _ in found.values() if not isinstance(x, list | dict | deque)]
     visible = {id(x): OUTER for x in objects if not is_own(x)}
     visible |= {id(x): _text_of(name) for name, x in seen if id(x) in found and found[id(x)][0] is x}
-    others: list[Same] = []
+    ones, others = current().outermost.ones, list[Same]()
     for head in [heads[n] for n in found if n in heads]:
         head.is_changed = True
         if name := next((name for name, y in seen if y is head.first and name not in head.names), ""):
             raise _changed(holder, _text_of(name), ())
     for number, name in visible.items():
         x, ways = found[number][0], _least(found[number][1])
-        if not is_item or not ways or not are_all or not all([c.node.scope in scopes for way in ways for c, _ in way]):
+        if is_item and ways and are_all and all([c.node.scope in scopes for way in ways for c, _ in way]):
+            others.append(Same(x, _any_of(ways), holds=True))
+        elif number in ones:
+            ones[number].let_go()
+        else:
             raise _changed(holder, name, ways)
-        others.append(Same(x, _any_of(ways), holds=True))
     return others
 
 

@@ -20,6 +20,7 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
+from pliant.frontend.control.oneof import one_of, taken
 from pliant.frontend.control.ornone import (
     OrNone,
     holder_of_attribute,
@@ -61,6 +62,11 @@ def store(value: Any, holder: Any, key: Any) -> None:
     method = special(holder, "__setitem__")
     if method is not None:
         method(key, value)
+        return
+    if kind is list and (one := one_of(holder)) is not None and row_of(holder) is None:
+        one.do(lambda member: store(value, member, key))
+        return
+    if (one := one_of(value)) is not None and one.is_read_from(holder, key):  # `lists[k] += x`
         return
     key = place_or_error(key) if kind is list else key
     if kind is list and is_tracing() and current().outermost.rows:
@@ -211,6 +217,9 @@ def changing(holder: Any, name: str) -> None:
 def deleted(holder: Any, key: Any) -> None:
     """`del holder[key]`."""
     holder = holder_of_item(holder, "delitem")
+    if (one := one_of(holder)) is not None:
+        one.do(lambda member: deleted(member, key))
+        return
     changing(holder, "pop")
     if type(holder) is list and is_tracing():
         lists.remove(cast("list[Any]", holder), key)
@@ -299,6 +308,10 @@ def augmented(name: str, x: Any, y: Any) -> Any:
     made = _by_operand(name, x, y)
     if made is not NotImplemented:
         return made
+    if (one := one_of(x)) is not None:
+        elements = taken(y, lists.extend) if name == "iadd" else y
+        one.do(lambda member: augmented(name, member, elements))
+        return x
     if is_of(x, CONTAINERS):
         changing(x, "update")
         in_known_order(y)

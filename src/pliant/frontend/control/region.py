@@ -235,6 +235,16 @@ def note(place: Place) -> None:
         _remember(place)
 
 
+def note_one_by_one(lists: list[Any]) -> None:
+    """Lists of a list that were to be one array change each by itself from here on."""
+    region, rows = _regions.stack[-1] if _regions.stack else None, place_of("rows", lists)
+    if region is not None and rows in region.effects:
+        for row, elements in zip(lists, region.effects.pop(rows), strict=True):
+            place = place_of("whole", row)
+            region.effects.setdefault(place, elements)
+            region.origins.setdefault(place, region.origins[rows])
+
+
 def note_name(place: Place) -> None:
     """Remember what a name of a function around the one that is run is bound to: in all regions that this one was not
     called in, as the blocks of the statement at hand do not say that they bind it."""

@@ -38,12 +38,12 @@ def one_at(elements: Sequence[Any], key: TracedArray, at: Callable[[int], Any]) 
     """The word at a place, or a function that calls the one there. at: the function at a known place."""
     if not are_words(elements):
         return partial(switched, [at(n) for n in range(len(elements))], key)
-    return one_of_words(_place(elements, key), tuple(elements))
+    return one_of_words(place_among(elements, key), tuple(elements))
 
 
 def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, /, *args: Any, **options: Any) -> Any:
     """What the function at a place of a list returns."""
-    number = _place(functions, key)
+    number = place_among(functions, key)
 
     def among(first: int, end: int) -> Any:
         if end - first == 1:
@@ -54,7 +54,7 @@ def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, /, *args
     return among(0, len(functions))
 
 
-def _place(elements: Sequence[Any], key: TracedArray) -> Any:
+def place_among(elements: Sequence[Any], key: TracedArray) -> TracedArray:
     """A place of a list, counted from its beginning; an error where there is none."""
     count, place = len(elements), value_of(key, "i64")
     low, high = size_of(with_kind(place, CODE)).range
