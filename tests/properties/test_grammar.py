@@ -17,7 +17,8 @@ CALLS = {
     "ufunc.at": "np.{}.at(", "ufuncs of other libraries": "special.{}(", "methods of arrays": ".{}(", "properties of arrays": ".{}",
 }  # fmt: skip
 ELSEWHERE = {"strides"}  # NumPy lays out many results as it likes: see tests/frontend/functions/test_as_strided.py
-GROUPS = {heading: names for heading, names in numpy_groups().items() if not heading.startswith("refused")}
+NO_NUMPY = ("refused", "scipy.")  # SciPy's functions are in tests/frontend/functions/test_scipy_*.py
+GROUPS = {heading: names for heading, names in numpy_groups().items() if not heading.startswith(NO_NUMPY)}
 
 
 @pytest.mark.parametrize("heading", GROUPS)

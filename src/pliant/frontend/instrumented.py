@@ -27,7 +27,7 @@ from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import Stored, stored_globals
 from pliant.frontend.draws import entered
-from pliant.frontend.functions.scipys import written_anew
+from pliant.frontend.functions.scipys.calls import written_anew
 from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
     Box,
@@ -179,7 +179,7 @@ def callee(fn: Any, trace: Trace) -> Any:
     own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in (*PLAIN, types.FunctionType) else None)
     if own is not None:
         return own
-    if (own := written_anew(fn)) is not None:
+    if (own := written_anew(fn, functools.partial(instrument, trace=trace))) is not None:
         return own
     if is_dispatched(fn):
         return functools.partial(dispatched, fn, trace)

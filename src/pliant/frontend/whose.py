@@ -18,6 +18,7 @@ _FOLLOWED: Final = (
     "numpy.polynomial.",
     "pliant.frontend.control.heaps",
     "pliant.frontend.control.stepwise",
+    "pliant.frontend.functions.scipys.loops",
     "pliant.frontend.random.",
 )
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")

@@ -1,4 +1,4 @@
-"""What is supported: which rules each primitive has, and which functions of NumPy are compiled."""
+"""What is supported: which rules each primitive has, and which functions of NumPy and SciPy are compiled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from pliant import ops
 from pliant.core.ir import Op
 from pliant.frontend import functions
+from pliant.frontend.functions import scipys
 
 RULES = ("infer", "array", "expand", "jvp", "transpose", "batch", "kernel", "fill")
 
@@ -41,6 +42,7 @@ def numpy_groups() -> dict[str, list[str]]:
         **{where: [n.rpartition(".")[2] for n in names] for where, names in groups.items()},
         "methods of arrays": sorted(set(tables["METHODS"]) - no_methods),
         "properties of arrays": sorted(set(tables["PROPERTIES"]) - set(tables["REFUSED_PROPERTIES"])),
+        **{module: sorted(table) for module, table in scipys.FUNCTIONS.items()},
         "refused functions": sorted(refused),
         "refused methods": sorted(no_methods & set(tables["METHODS"])),
         "refused properties": sorted(tables["REFUSED_PROPERTIES"]),
@@ -67,7 +69,7 @@ def coverage_markdown() -> str:
     rules = ["## Rules of each primitive", "", meaning]
     table = [markdown_row(("primitive", *RULES)), markdown_row(["---"] * (1 + len(RULES)))]
     table += [markdown_row((f"`{name}`", *marks)) for name, *marks in primitive_rows()]
-    lists = ["## NumPy", "", "What is refused raises UnsupportedError, which says what to write instead."]
+    lists = ["## NumPy and SciPy", "", "What is refused raises UnsupportedError, which says what to write instead."]
     for heading, names in numpy_groups().items():
         if names:
             lists += ["", f"**{heading}** ({len(names)}): {', '.join(f'`{n}`' for n in names)}"]

@@ -61,13 +61,13 @@ def test_special_values_and_dtypes(f: Callable[[Any], Any], dtype: str, x: Any) 
 LIBRARY: Any = scipy
 
 
-def inverted(x: Any) -> Any:
-    return LIBRARY.linalg.inv(np.outer(x, x))
+def rooted(x: Any) -> Any:
+    return LIBRARY.linalg.sqrtm(np.outer(x, x))
 
 
 def density(x: Any) -> Any:
     y = x * 2
-    return LIBRARY.stats.norm.logpdf(y).sum()
+    return LIBRARY.stats.t.cdf(y, 3).sum()
 
 
 def integral(x: Any) -> Any:
@@ -78,7 +78,7 @@ def integral(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(("f", "line"), [
-    (inverted, "return LIBRARY.linalg.inv(np.outer(x, x))"), (density, "return LIBRARY.stats.norm.logpdf(y).sum()"),
+    (rooted, "return LIBRARY.linalg.sqrtm(np.outer(x, x))"), (density, "return LIBRARY.stats.t.cdf(y, 3).sum()"),
     (integral, "return LIBRARY.integrate.quad(slope, 0, 1)[0]"),
 ])  # fmt: skip
 def test_another_function_is_refused_at_the_users_line(f: Callable[[Any], Any], line: str) -> None:

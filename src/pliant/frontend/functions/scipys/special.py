@@ -1,4 +1,4 @@
-"""Functions of `scipy.special` that are written in Python for arrays of other kinds: in terms of NumPy's."""
+"""scipy.special: functions that are written in Python there, in terms of NumPy's."""
 
 from __future__ import annotations
 
@@ -58,9 +58,3 @@ def fixed(x: Any) -> Any:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {f.__name__: f for f in (logsumexp, softmax, log_softmax)}
-
-
-def written_anew(fn: Any) -> Callable[..., Any] | None:
-    """What stands for a function of `scipy.special` inside a traced one; None for any other."""
-    is_special = str(getattr(fn, "__module__", "")).startswith("scipy.special")
-    return FUNCTIONS.get(getattr(fn, "__name__", "")) if is_special else None

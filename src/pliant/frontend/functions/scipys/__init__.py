@@ -1,0 +1,21 @@
+"""Functions of SciPy, known by name so that SciPy need not be imported: in terms of NumPy's, and of `scipy.special`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pliant.frontend.functions.scipys import equations, factors, linalg, loops, matrices, special
+
+FUNCTIONS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
+    "scipy.linalg": {
+        **linalg.FUNCTIONS,
+        **factors.FUNCTIONS,
+        **equations.FUNCTIONS,
+        **matrices.FUNCTIONS,
+        **loops.LINALG,
+    },
+    "scipy.special": special.FUNCTIONS,
+}
+"""Module of SciPy → name of a function → the same over NumPy's. Parameters have SciPy's names; those that are not there
+are refused unless they have SciPy's defaults."""
