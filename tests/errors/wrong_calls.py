@@ -70,7 +70,7 @@ WRONG_CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "jacobian_of_no_result": (pliant.jacobian(forgets_return), (X,)),
     "static_by_position": (lambda: pliant.jit(returns_text, static=0), ()),  # type: ignore[arg-type]
     "donate_by_position": (lambda: pliant.jit(returns_text, donate=(0,)), ()),  # type: ignore[arg-type]
-    "ufunc_of_scipy": (pliant.jit(lambda x: scipy.special.gamma(x)), (X,)),
+    "ufunc_of_scipy": (pliant.jit(lambda x: scipy.special.j0(x)), (X,)),
     "misspelled_keyword": (pliant.jit(lambda x: x.sum(axi=0)), (X,)),
     "condition_with_one_branch": (pliant.jit(lambda x: np.where(x > 0, 1)), (X,)),
     "generator": (lambda: pliant.jit(yields), ()),

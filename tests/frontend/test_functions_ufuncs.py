@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 import scipy.special
 
-import pliant
-from pliant.errors import UnsupportedError
 from pliant.frontend.functions import ACCUMULATIONS, AT, NAMED_UFUNCS, REDUCTIONS, UFUNCS
 from tests.frontend.numpy_cases import ALL, filled
 from tests.frontend.numpy_harness import compare
@@ -156,11 +154,3 @@ def test_reductions_cast_into_out_as_numpy_does(to: str) -> None:
         compare(lambda x, y: np.round(x, out=y), x, np.zeros(3, to))
         compare(lambda x, y: np.take(x, [0, 2], out=y), x, np.zeros(2, to))
         compare(lambda x, y: np.sum(x, out=y), x, np.zeros(2, to))
-
-
-@pytest.mark.parametrize(
-    ("ufunc", "hint"), [(scipy.special.i0, "np.i0"), (scipy.special.gamma, "gammaln"), (scipy.special.log_ndtr, "ndtr")]
-)
-def test_ufuncs_that_are_not_supported_say_what_to_write_instead(ufunc: Any, hint: str) -> None:
-    with pytest.raises(UnsupportedError, match=hint):
-        pliant.jit(lambda x: ufunc(x))(np.ones(3))

@@ -16,6 +16,9 @@ np.less({real}, {=}) | np.less_equal({real}, {=}) | ~np.subtract({num}, {=}) | ~
 ~np.add({num}, {=}, dtype=complex) | ~np.multiply({iuf}, {=}, dtype=float) | ~np.divide({f}, {=}, where={b}, out=np.ones(⟦0⟧.shape)) | ~np.add({f}, {=}, where={b}, out=np.zeros(⟦0⟧.shape)) | ~np.exp({f}, where=⟦0⟧ < 1, out=np.zeros_like(⟦0⟧))
 ~special.erf({f}) | ~special.erfc({f}) | ~special.expm1({f}) | ~special.log1p(np.abs({f})) | ~special.expit({f}) | ~special.gammaln(np.abs({f}) + 0.5) | ~special.psi(np.abs({f}) + 0.5) | ~special.xlogy({f}, np.abs({=}) + 0.1) | ~special.xlog1py({f}, np.abs({=})) | ~special.entr(np.abs({f}))
 ~special.ndtr({f}) | ~special.logit(0.3 * np.tanh({f}) + 0.5) | ~special.log_expit({f}) | ~special.exp10({f})
+~special.log_ndtr({f}) | ~special.ndtri(0.3 * np.tanh({f}) + 0.5) | ~special.erfinv(0.9 * np.tanh({f})) | ~special.erfcinv(0.9 * np.tanh({f}) + 1) | ~special.gamma(np.abs({f}) + 0.5) | ~special.loggamma(np.abs({f}) + 0.5) | ~special.rgamma(np.abs({f}) + 0.5)
+~special.beta(np.abs({f}) + 0.5, np.abs({=}) + 0.5) | ~special.betaln(np.abs({f}) + 0.5, np.abs({=}) + 0.5) | ~special.binom(np.abs({f}) + np.abs({=}) + 1, np.abs(⟦0⟧) + 0.5) | ~special.rel_entr(np.abs({f}) + 0.1, np.abs({=}) + 0.1) | ~special.kl_div(np.abs({f}) + 0.1, np.abs({=}) + 0.1)
+~special.huber(np.abs({f}) + 0.1, {=}) | ~special.pseudo_huber(np.abs({f}) + 0.1, {=}) | ~special.boxcox(np.abs({f}) + 0.1, np.tanh({=}) + 2) | ~special.inv_boxcox(np.abs({f}), np.tanh({=}) + 2) | ~special.exprel({f}) | ~special.i0({f}) | ~special.cbrt({f}) | ~special.exp2({f})
 """
 
 PIECES = """

@@ -175,7 +175,7 @@ def results(
         hint = "np.vectorize(f)(x) makes arrays of numbers" if is_of_objects else _COVERAGE
         raise UnsupportedError(
             f"{_where_from(ufunc)} is not supported{': it makes arrays of objects' if is_of_objects else ''}",
-            hint=INSTEAD.get(ufunc.__name__, hint),
+            hint=hint,
         ).at(("here", here()))
     if ufunc in COMPARISONS and is_beyond(xs):
         return (compared(builder, ufunc, xs),)
@@ -326,17 +326,6 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc, mask: Value | N
 
 _COVERAGE: Final = "`python -m pliant coverage` lists what is"
 _FROM_PYTHON: Final = " (vectorized)"  # how NumPy names a ufunc of a Python function
-_BETALN: Final = "scipy.special.gammaln(a) + scipy.special.gammaln(b) - scipy.special.gammaln(a + b)"
-
-INSTEAD: Final = {
-    "i0": "np.i0(x)",
-    "betaln": f"{_BETALN}, for positive a and b that are not large",
-    "beta": f"np.exp({_BETALN}), for positive a and b that are not large",
-    "gamma": "np.exp(scipy.special.gammaln(x)), for x > 0",
-    "log_ndtr": "np.log(scipy.special.ndtr(x)), for x that is not far below 0",
-    "rel_entr": "scipy.special.xlogy(x, x / y), for x ≥ 0 and y > 0",
-}
-"""What to write instead of some ufuncs of SciPy."""
 
 
 def _where_from(ufunc: np.ufunc) -> str:

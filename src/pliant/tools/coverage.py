@@ -10,6 +10,7 @@ from pliant import ops
 from pliant.core.ir import Op
 from pliant.frontend import functions
 from pliant.frontend.functions import scipys
+from pliant.frontend.functions.scipys import distributions
 
 RULES = ("infer", "array", "expand", "jvp", "transpose", "batch", "kernel", "fill")
 
@@ -43,6 +44,7 @@ def numpy_groups() -> dict[str, list[str]]:
         "methods of arrays": sorted(set(tables["METHODS"]) - no_methods),
         "properties of arrays": sorted(set(tables["PROPERTIES"]) - set(tables["REFUSED_PROPERTIES"])),
         **{module: sorted(table) for module, table in scipys.FUNCTIONS.items()},
+        "scipy.stats": sorted(f"{name}.{which}" for name in distributions.NAMES for which in distributions.has(name)),
         "refused functions": sorted(refused),
         "refused methods": sorted(no_methods & set(tables["METHODS"])),
         "refused properties": sorted(tables["REFUSED_PROPERTIES"]),

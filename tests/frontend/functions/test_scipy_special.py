@@ -67,7 +67,7 @@ def rooted(x: Any) -> Any:
 
 def density(x: Any) -> Any:
     y = x * 2
-    return LIBRARY.stats.t.cdf(y, 3).sum()
+    return LIBRARY.stats.levy.cdf(y).sum()
 
 
 def integral(x: Any) -> Any:
@@ -78,7 +78,7 @@ def integral(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(("f", "line"), [
-    (rooted, "return LIBRARY.linalg.sqrtm(np.outer(x, x))"), (density, "return LIBRARY.stats.t.cdf(y, 3).sum()"),
+    (rooted, "return LIBRARY.linalg.sqrtm(np.outer(x, x))"), (density, "return LIBRARY.stats.levy.cdf(y).sum()"),
     (integral, "return LIBRARY.integrate.quad(slope, 0, 1)[0]"),
 ])  # fmt: skip
 def test_another_function_is_refused_at_the_users_line(f: Callable[[Any], Any], line: str) -> None:

@@ -36,7 +36,8 @@ from pliant.frontend.functions import (
 )
 from pliant.frontend.functions.at import AT
 from pliant.frontend.functions.methods import METHODS, PROPERTIES, REFUSED_METHODS, REFUSED_PROPERTIES
-from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
+from pliant.frontend.functions.special import NAMED_UFUNCS
+from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import scan as scans
 
 MODULES: Final = (

@@ -17,6 +17,7 @@ from pliant.frontend.convert import said
 from pliant.frontend.dispatch import known
 from pliant.frontend.functions.common import unsupported
 from pliant.frontend.functions.scipys import FUNCTIONS
+from pliant.frontend.functions.scipys.distributions import of_distribution
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.whose import is_followed
 
@@ -35,24 +36,29 @@ def written_anew(fn: Any, see: Callable[[Any], Any]) -> Callable[..., Any] | Non
     name = getattr(fn, "__name__", "")
     for package, table in FUNCTIONS.items():
         if name in table and getattr(sys.modules.get(package), name, None) is fn:
-            return partial(_called, fn, f"{package}.{name}", see, table[name])
-    return None
+            return partial(_called, fn, partial(_by_name, fn, f"{package}.{name}", see, table[name]))
+    ours = of_distribution(fn)
+    return None if ours is None else partial(_called, fn, ours)
 
 
-def _called(
-    fn: Any, name: str, see: Callable[[Any], Any], ours: Callable[..., Any], /, *args: Any, **options: Any
-) -> Any:
+def _called(fn: Any, ours: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     args = tuple([said(as_argument(a), "") for a in args])
     options = {k: said(as_argument(a), "") for k, a in options.items()}
     plain = of_known(fn, args, options)
     if plain is not None:
         return plain
     try:
-        listed, named = arguments(fn, name, ours, args, options)
-        return (see(ours) if is_followed(ours) else ours)(*listed, **named)
+        return ours(*args, **options)
     except PliantError as error:
         error.at(("here", here()))
         raise
+
+
+def _by_name(
+    fn: Any, name: str, see: Callable[[Any], Any], ours: Callable[..., Any], /, *args: Any, **options: Any
+) -> Any:
+    listed, named = arguments(fn, name, ours, args, options)
+    return (see(ours) if is_followed(ours) else ours)(*listed, **named)
 
 
 def of_known(fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

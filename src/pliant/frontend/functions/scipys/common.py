@@ -49,3 +49,8 @@ def chosen(table: Mapping[Any, Any], key: Any, name: str) -> Any:
         choices = ", ".join(map(repr, table))
         raise DomainError(f"{name} must be one of {choices}, got {key!r}").at(("here", here()))
     return table[key]
+
+
+def doubles(a: Any) -> Any:
+    """Anything array-like as an array of doubles."""
+    return xp.asarray(a).astype(float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pliant.frontend.functions.common import known, unsupported
 from pliant.frontend.functions.scipys.common import adjoint, floats, xp
@@ -42,7 +42,7 @@ def _solved(system: Callable[[], Any], q: Any, name: str) -> Any:
 
 def solve_toeplitz(c_or_cr: Any, b: Any) -> Any:
     """scipy.linalg.solve_toeplitz, by the factors of a general matrix."""
-    given: Any = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    given = cast("tuple[Any, ...]", c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,))
     return xp.linalg.solve(floats(toeplitz(*given)), floats(b))
 
 

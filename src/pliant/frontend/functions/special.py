@@ -1,0 +1,226 @@
+"""Ufuncs of `scipy.special` that are formulas of other functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.frontend.array import fresh
+from pliant.frontend.functions import ufuncs
+from pliant.frontend.functions.common import xp
+
+_HALF_LOG_2PI: Final = 0.5 * math.log(2 * math.pi)
+_STIRLING: Final = (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+_FAR: Final = (-135135.0, 10395.0, -945.0, 105.0, -15.0, 3.0, -1.0, 0.0)
+
+# Wichura 1988, Algorithm AS 241: numerators and denominators of quantiles, highest powers first.
+_MIDDLE: Final = (
+    (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
+     1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080),
+    (5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
+     5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1.0),
+)  # fmt: skip
+_OUTER: Final = (
+    (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1, 1.27045825245236838258,
+     3.64784832476320460504, 5.76949722146069140550, 4.63033784615654529590, 1.42343711074968357734),
+    (1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2, 1.48103976427480074590e-1,
+     6.89767334985100004550e-1, 1.67638483018380384940, 2.05319162663775882187, 1.0),
+)  # fmt: skip
+_OUTERMOST: Final = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3, 2.65321895265761230930e-2,
+     2.96560571828504891230e-1, 1.78482653991729133580, 5.46378491116411436990, 6.65790464350110377720),
+    (2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5, 7.86869131145613259100e-4,
+     1.48753612908506148525e-2, 1.36929880922735805310e-1, 5.99832206555887937690e-1, 1.0),
+)  # fmt: skip
+
+
+def _named(name: str) -> Callable[..., Any]:
+    """A ufunc of `scipy.special` that has a builder, of arrays."""
+    build = ufuncs.NAMED_UFUNCS[name]
+    return lambda *xs: fresh(build(*[x.value for x in xs]), is_array=True)
+
+
+_gammaln, _ndtr = _named("gammaln"), _named("ndtr")
+
+
+def _power_series(coefficients: Sequence[float], x: Any) -> Any:
+    """A polynomial, the coefficients of its highest powers first."""
+    total: Any = coefficients[0]
+    for c in coefficients[1:]:
+        total = total * x + c
+    return total
+
+
+def _ratio(parts: tuple[Sequence[float], Sequence[float]], x: Any) -> Any:
+    return _power_series(parts[0], x) / _power_series(parts[1], x)
+
+
+def _log_ndtr(x: Any) -> Any:
+    """The logarithm of the normal distribution function, by its asymptotic series far below 0."""
+    is_far, is_above = x < -20, x > 0
+    far = xp.where(is_far, x, -20.0)
+    tail = xp.log1p(_power_series(_FAR, 1 / (far * far)))
+    below = -0.5 * far * far - xp.log(-far) - _HALF_LOG_2PI + tail
+    near = xp.log(_ndtr(xp.where(is_far | is_above, 0.0, x)))
+    return xp.where(is_far, below, xp.where(is_above, xp.log1p(-_ndtr(-xp.abs(x))), near))
+
+
+def _quantile(q: Any, tail: Any) -> Any:
+    """The quantile of the normal distribution for the probability ½ + q; tail: the smaller of that and its rest."""
+    r = xp.sqrt(-xp.log(tail))
+    out = xp.where(r <= 5, _ratio(_OUTER, r - 1.6), _ratio(_OUTERMOST, r - 5.0))
+    is_outside = tail == 0
+    out = xp.where(is_outside, np.inf, out)
+    return xp.where(xp.abs(q) <= 0.425, q * _ratio(_MIDDLE, 0.180625 - q * q), xp.copysign(out, q))
+
+
+def _ndtri(p: Any) -> Any:
+    return _quantile(p - 0.5, xp.minimum(p, 1 - p))
+
+
+def _erfinv(y: Any) -> Any:
+    return math.sqrt(0.5) * _quantile(0.5 * y, 0.5 * (1 - xp.abs(y)))
+
+
+def _erfcinv(y: Any) -> Any:
+    return math.sqrt(0.5) * _quantile(0.5 * (1 - y), 0.5 * xp.minimum(y, 2 - y))
+
+
+def _gamma_sign(x: Any) -> Any:
+    """The sign of Γ; NaN at its poles below 0."""
+    whole = xp.floor(x)
+    is_pole = (whole == x) & (x < 0)
+    return xp.where(is_pole, np.nan, xp.where((x < 0) & (whole % 2 != 0), -1.0, 1.0))
+
+
+def _gamma(x: Any) -> Any:
+    return xp.copysign(1.0, xp.where(x == 0, x, 1.0)) * _gamma_sign(x) * xp.exp(_gammaln(x))
+
+
+def _rgamma(x: Any) -> Any:
+    is_pole = (x <= 0) & (xp.floor(x) == x)
+    return xp.where(is_pole, xp.copysign(0.0, x), 1 / _gamma(xp.where(is_pole, 1.0, x)))
+
+
+def _loggamma(x: Any) -> Any:
+    return xp.where(x < 0, np.nan, _gammaln(x))
+
+
+def _stirling(x: Any) -> Any:
+    """What is left of log Γ(x) by Stirling's formula, for x ≥ 10."""
+    return _power_series(_STIRLING, 1 / (x * x)) / x
+
+
+def _betaln(a: Any, b: Any) -> Any:
+    """log |B(a, b)|: where the larger one is large, log Γ(a) − log Γ(a + b) by Stirling's formula, which cancels."""
+    large, small = xp.maximum(a, b), xp.minimum(a, b)
+    is_large = (large >= 10) & (small > 0)
+    top, rest = xp.where(is_large, large, 10.0), xp.where(is_large, small, 1.0)
+    total = top + rest
+    ratio = (0.5 - top) * xp.log1p(rest / top) - rest * xp.log(total) + rest + _stirling(top) - _stirling(total)
+    return _gammaln(small) + xp.where(is_large, ratio, _gammaln(large) - _gammaln(large + small))
+
+
+def _beta(a: Any, b: Any) -> Any:
+    return _gamma_sign(a) * _gamma_sign(b) * _gamma_sign(a + b) * xp.exp(_betaln(a, b))
+
+
+def _binom(n: Any, k: Any) -> Any:
+    """n over k, for real numbers: 1 / ((n + 1) B(n − k + 1, k + 1))."""
+    is_inside = (k >= 0) & (k <= n)
+    inside = xp.exp(
+        -xp.log1p(xp.where(is_inside, n, 0.0)) - _betaln(1 + xp.where(is_inside, n - k, 0.0), 1 + xp.abs(k))
+    )
+    sign = _gamma_sign(n + 1) * _gamma_sign(k + 1) * _gamma_sign(n - k + 1)
+    outside = sign * xp.exp(_gammaln(n + 1) - _gammaln(k + 1) - _gammaln(n - k + 1))
+    is_none = ((k < 0) & (xp.floor(k) == k)) | ((k > n) & (n >= 0) & (xp.floor(n - k) == n - k))
+    whole = xp.where(is_none, 0.0, outside)
+    return xp.where(is_inside, inside, xp.where((n < 0) & (xp.floor(n) == n), np.nan, whole))
+
+
+def _relative(x: Any, y: Any, rest: Any, at_zero: Any) -> Any:
+    """x log(x / y) + rest; what it is where x is 0; ∞ outside of the domain."""
+    is_inside = (x > 0) & (y > 0)
+    inside = x * xp.log(xp.where(is_inside, x, 1.0) / xp.where(is_inside, y, 1.0)) + rest
+    outside = xp.where((x == 0) & (y >= 0), at_zero, np.inf)
+    return xp.where(xp.isnan(x) | xp.isnan(y), np.nan, xp.where(is_inside, inside, outside))
+
+
+def _rel_entr(x: Any, y: Any) -> Any:
+    return _relative(x, y, 0.0, 0.0 * x)
+
+
+def _kl_div(x: Any, y: Any) -> Any:
+    return _relative(x, y, y - x, y)
+
+
+def _huber(delta: Any, r: Any) -> Any:
+    size = xp.abs(r)
+    inside = xp.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return xp.where(delta < 0, np.inf, inside)
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    v = r / xp.where(delta == 0, 1.0, delta)
+    inside = xp.where(delta == 0, 0.0, delta * delta * (v * v / (1 + xp.sqrt(1 + v * v))))
+    return xp.where(delta < 0, np.inf, inside)
+
+
+def _boxcox(x: Any, power: Any) -> Any:
+    is_log = power == 0
+    some = xp.where(is_log, 1.0, power)
+    return xp.where(is_log, xp.log(x), xp.expm1(some * xp.log(x)) / some)
+
+
+def _inv_boxcox(x: Any, power: Any) -> Any:
+    is_log = power == 0
+    some = xp.where(is_log, 1.0, power)
+    return xp.where(is_log, xp.exp(x), xp.exp(xp.log1p(some * x) / some))
+
+
+def _exprel(x: Any) -> Any:
+    some = xp.where(x == 0, 1.0, x)
+    return xp.where(xp.abs(x) < 1e-8, 1 + 0.5 * x, xp.expm1(some) / some)
+
+
+FORMULAS: Final[dict[str, Callable[..., Any]]] = {
+    "log_ndtr": _log_ndtr,
+    "ndtri": _ndtri,
+    "erfinv": _erfinv,
+    "erfcinv": _erfcinv,
+    "gamma": _gamma,
+    "loggamma": _loggamma,
+    "rgamma": _rgamma,
+    "beta": _beta,
+    "betaln": _betaln,
+    "binom": _binom,
+    "rel_entr": _rel_entr,
+    "kl_div": _kl_div,
+    "huber": _huber,
+    "pseudo_huber": _pseudo_huber,
+    "boxcox": _boxcox,
+    "inv_boxcox": _inv_boxcox,
+    "exprel": _exprel,
+    "i0": xp.i0,
+    "cbrt": xp.cbrt,
+    "exp2": xp.exp2,
+}
+"""Ufunc of `scipy.special` → the same of arrays of one dtype of floats."""
+
+
+def _builder(formula: Callable[..., Any]) -> ufuncs.Builder:
+    def build(*xs: Value) -> Value:
+        return formula(*[fresh(x, is_array=True) for x in xs]).value
+
+    return build
+
+
+NAMED_UFUNCS: Final[dict[str, ufuncs.Builder]] = {
+    **ufuncs.NAMED_UFUNCS,
+    **{name: _builder(formula) for name, formula in FORMULAS.items()},
+}
+"""Ufuncs of `scipy.special`."""
