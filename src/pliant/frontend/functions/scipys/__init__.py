@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pliant.frontend.functions.scipys import equations, factors, linalg, loops, matrices, special
+from pliant.frontend.functions.scipys import (
+    distances,
+    equations,
+    factors,
+    linalg,
+    loops,
+    matrices,
+    optimize,
+    signals,
+    special,
+)
 
 FUNCTIONS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
     "scipy.linalg": {
@@ -16,6 +26,9 @@ FUNCTIONS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
         **loops.LINALG,
     },
     "scipy.special": special.FUNCTIONS,
+    "scipy.spatial.distance": distances.FUNCTIONS,
+    "scipy.optimize": optimize.FUNCTIONS,
+    "scipy.signal": signals.FUNCTIONS | loops.SIGNAL,
 }
 """Module of SciPy → name of a function → the same over NumPy's. Parameters have SciPy's names; those that are not there
 are refused unless they have SciPy's defaults."""

@@ -59,4 +59,24 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: Any = 0) -> Any:
     return solved(lu, order, b, trans)
 
 
+def lfilter(b: Any, a: Any, x: Any, axis: Any = -1) -> Any:
+    """scipy.signal.lfilter, from zeros on: what came in before by b, and what came out before by a."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    lines = np.moveaxis(x, axis, 0)
+    count = lines.shape[0]
+    y = np.zeros(lines.shape, np.result_type(a, b, x, np.float32))
+    for k in range(b.shape[0]):
+        if k < count:
+            y[k:] += b[k] / a[0] * lines[: count - k]
+    kept = a.shape[0] - 1
+    if kept:
+        back = a[1:] / a[0]
+        for i in range(count):
+            for k in range(kept):
+                if k < i:
+                    y[i] -= back[k] * y[i - 1 - k]
+    return np.moveaxis(y, 0, axis)
+
+
 LINALG: Final[dict[str, Callable[..., Any]]] = {f.__name__: f for f in (expm, lu_factor, lu_solve)}
+SIGNAL: Final[dict[str, Callable[..., Any]]] = {"lfilter": lfilter}
