@@ -31,10 +31,11 @@ from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, i
 from pliant.frontend.whose import is_plain
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
-_SCIPY: Final = (
-    "say it with NumPy, as np.linalg.inv for scipy.linalg.inv, or with ufuncs of scipy.special; or call it before or "
-    "after the compiled function"
+NO_SCIPY: Final = (
+    "say it with NumPy, or with what `python -m pliant coverage` lists of SciPy; or call it before or after the "
+    "compiled function"
 )
+"""What to do instead of calling a function of SciPy that is not traced."""
 INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}
 """Method of other sequences → what to do instead."""
 
@@ -238,7 +239,7 @@ class TracedArray(Shown):
         what = "a traced number" if not self.shape else "a traced array"
         who = "Python"
         if runs_in("scipy"):
-            who, hint = "SciPy, whose functions are not traced,", _SCIPY
+            who, hint = "SciPy, whose functions are not traced,", NO_SCIPY
         error = TracedValueError(
             f"{who} needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint
         )

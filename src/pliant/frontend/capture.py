@@ -61,6 +61,7 @@ from pliant.frontend.elements import Elements
 from pliant.frontend.evaluated import evaluated
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
+from pliant.frontend.functions.scipys.others import plainly
 from pliant.frontend.globals import content_of
 from pliant.frontend.guards import (
     Slot,
@@ -393,10 +394,10 @@ class Reader(Elements):
             return telling(BUILTINS[fn], self.counted)
         made = callee(fn, self.trace)
         if is_of(fn, type):
-            return making(fn, made)
+            return making(fn, plainly(fn) if made is fn else made)
         is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not is_dispatched(fn)
         if is_others and made is fn:
-            return making(fn, telling(presenting(new_or_known(lists.knowing(fn))), self.counted))
+            return making(fn, telling(presenting(new_or_known(lists.knowing(plainly(fn)))), self.counted))
         return lists.knowing(fn) if made is fn and kind_of(fn).__module__.startswith("jaxlib") else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
