@@ -1,4 +1,4 @@
-"""Distances, convolutions, filters and Rosenbrock's function of SciPy inside traced functions."""
+"""Distances, convolutions, filters, transforms, integrals and Rosenbrock's function of SciPy inside traced functions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.optimize
 import scipy.signal as sg
+from scipy import integrate
 from scipy.optimize import rosen, rosen_der, rosen_hess
 from scipy.spatial import distance
 from scipy.spatial.distance import cdist, pdist, squareform
@@ -42,6 +44,14 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "fftconvolve planes": lambda x: sg.fftconvolve(x, Y[:2, :2], mode="valid"),
     "correlate": lambda x: sg.correlate(x[:, 0], V, "same"),
     "correlate planes": lambda x: sg.correlate(x, Y),
+    "fft": lambda x: np.abs(scipy.fft.fft(x, axis=0)),
+    "rfft and back": lambda x: scipy.fft.irfft(scipy.fft.rfft(x, 8, overwrite_x=True) * 2, norm="ortho"),
+    "fft2": lambda x: scipy.fft.fft2(x).real,
+    "fftn": lambda x: np.abs(scipy.fft.fftshift(scipy.fft.fftn(x), axes=0)),
+    "trapezoid": lambda x: integrate.trapezoid(x, dx=0.5),
+    "trapezoid of places": lambda x: integrate.trapezoid(x[:, 0], np.cumsum(np.exp(x[:, 1]))),
+    "cumulative_trapezoid": lambda x: integrate.cumulative_trapezoid(x, axis=0),
+    "cumulative_trapezoid of places": lambda x: integrate.cumulative_trapezoid(x, np.exp(x[0]), initial=0),
     "lfilter, finite": lambda x: sg.lfilter(V, 2.0, x, axis=0),
     "lfilter": lambda x: sg.lfilter([1.0, 0.5], [2.0, -0.6, 0.1], x, axis=0),
     "lfilter of its coefficients": lambda x: sg.lfilter(x[:2, 0], np.append(2.0, x[:2, 1]), np.tile(V, 3)),

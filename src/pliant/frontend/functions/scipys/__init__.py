@@ -15,6 +15,7 @@ from pliant.frontend.functions.scipys import (
     optimize,
     signals,
     special,
+    transforms,
 )
 
 FUNCTIONS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
@@ -28,6 +29,8 @@ FUNCTIONS: Final[dict[str, dict[str, Callable[..., Any]]]] = {
     "scipy.special": special.FUNCTIONS,
     "scipy.spatial.distance": distances.FUNCTIONS,
     "scipy.optimize": optimize.FUNCTIONS,
+    "scipy.fft": transforms.FFT,
+    "scipy.integrate": transforms.INTEGRATE,
     "scipy.signal": signals.FUNCTIONS | loops.SIGNAL,
 }
 """Module of SciPy → name of a function → the same over NumPy's. Parameters have SciPy's names; those that are not there

@@ -21,7 +21,9 @@ from pliant.frontend.functions.scipys.distributions import of_distribution
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.whose import is_followed
 
-IGNORED: Final = frozenset(("check_finite", "lapack_driver", "driver", "overwrite_a", "overwrite_b", "workers"))
+IGNORED: Final = frozenset(
+    ("check_finite", "lapack_driver", "driver", "overwrite_a", "overwrite_b", "overwrite_x", "workers")
+)
 """Parameters that change no result."""
 _PLAIN: Final = (bool, int, float, str)
 
