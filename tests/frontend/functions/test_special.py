@@ -20,6 +20,7 @@ ODD = np.array([0.0, -0.0, 1, 2, -1, -2, 0.5, -0.5, np.inf, -np.inf, np.nan])
 BOTH = tuple(x.ravel() for x in np.meshgrid(np.array([0.0, 1, 2, -1, 0.5, np.nan]), np.array([0.0, 1, 3, -1, 0.5])))
 
 WITHIN: dict[str, tuple[Any, ...]] = {
+    "expit": (np.append(ANY, [-30, 20]),),
     "log_ndtr": (np.append(ANY, [-30, -19, 9.5]),),
     "ndtri": (np.append(UNIT, [0.03, 0.97]),),
     "erfinv": (2 * UNIT - 1,),
@@ -42,6 +43,7 @@ WITHIN: dict[str, tuple[Any, ...]] = {
     "exp2": (ANY,),
 }
 EXTREMES: dict[str, tuple[Any, ...]] = {
+    "expit": (np.append(ODD, [-700, -100, -37, 800]),),
     "log_ndtr": (np.append(ODD, [-1e9, -1e200, -25, 40]),),
     "ndtri": (np.append(np.abs(ODD), [1e-300, 1e-12, 1 - 1e-12, 1.5]),),
     "erfinv": (np.append(ODD, [1e-20, -1e-9, 0.99999]),),

@@ -12,7 +12,7 @@ from pliant.core.ir import Const, Value, const
 from pliant.core.types import Type
 from pliant.frontend.failures import fail_if
 from pliant.frontend.sizes import range_of
-from pliant.ops import bits, compare, elementwise, power, rounding, special, transcendental
+from pliant.ops import bits, compare, elementwise, power, rounding, special, stable, transcendental
 from pliant.ops.complex import Complex, conj, imag, real
 from pliant.ops.einsum import einsum
 from pliant.ops.einsum import matmul as matrix_product
@@ -237,12 +237,6 @@ STEPS: Final[dict[np.ufunc, Builder]] = {**UFUNCS, np.power: _power_step}
 # --- SciPy's, known by name so that SciPy need not be imported
 
 
-def _expit(x: Value) -> Value:
-    """1 / (1 + e⁻ˣ), which overflows on neither side."""
-    half = const(0.5, x.dtype)
-    return elementwise.add(half, elementwise.mul(half, transcendental.tanh(elementwise.mul(half, x))))
-
-
 def _logit(p: Value) -> Value:
     return elementwise.sub(transcendental.log(p), transcendental.log1p(elementwise.neg(p)))
 
@@ -285,7 +279,7 @@ NAMED_UFUNCS: Final[dict[str, Builder]] = {
     "ndtr": _ndtr,
     "gammaln": special.log_gamma,
     "psi": special.digamma,
-    "expit": _expit,
+    "expit": stable.logistic,
     "logit": _logit,
     "log_expit": _log_expit,
     "xlogy": _xlog(transcendental.log),
