@@ -22,6 +22,7 @@ from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.signature import attributes_of, flatten, places, selected, unflatten
+from pliant.frontend.twins import Twins
 
 
 @final
@@ -70,7 +71,8 @@ def activate(
     _, structure = flatten((args, kwargs))
     leaves = [*[x for part in given for x in part], *extra]
     active = [*[a for part in flags for a in part], *[False] * len(extra)]
-    closed = trace_closed(f, leaves, structure, active, may_raise=True, may_draw=True, may_set=True)
+    twins = Twins.of((args, kwargs))
+    closed = trace_closed(f, leaves, structure, active, twins=twins, may_raise=True, may_draw=True, may_set=True)
     # parameters follow the order of the arguments; results follow argnums
     by_argument = {n: [x for x, a in zip(given[n], flags[n], strict=True) if a] for n in numbers}
     xs = tuple([x for n in sorted(numbers) for x in by_argument[n]])
@@ -93,7 +95,7 @@ def _leave(closed: Closed, operands: Sequence[Value]) -> None:
 
 def once(f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
     """f, run here and no more: what many derivatives at these arguments are taken of, with the same random numbers."""
-    leaves, closed = close(f, args, {}, may_raise=True, may_draw=True, may_set=True)
+    leaves, closed = close(f, args, {}, may_raise=True, may_draw=True, may_set=True, is_apart=True)
     _leave(closed, [x.value for x in leaves])
 
     def recorded(*args: Any) -> Any:

@@ -23,6 +23,7 @@ from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.number import is_number
 from pliant.frontend.records import is_record
 from pliant.frontend.signature import attributes_of, flatten, unflatten
+from pliant.frontend.twins import Twins
 from pliant.in_turn import is_faster_in_turn
 from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
@@ -63,7 +64,10 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
     parts = [partial(_first, axis=a) for a in axes]
-    closed = trace_closed(f, xs, structure, flags, types, parts, may_raise=True, may_draw=True, may_set=True)
+    closed = trace_closed(
+        f, xs, structure, flags, types, parts, twins=Twins.of((args, kwargs)), marks=axes,
+        may_raise=True, may_draw=True, may_set=True,
+    )  # fmt: skip
     moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
     batched = [True] * len(moved) + [False] * len(closed.free)
     rows = in_turn if closed.drawn or is_faster_in_turn(closed.fn, n, batched) else at_once

@@ -24,6 +24,7 @@ from pliant.frontend.reading import is_shown
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
 from pliant.frontend.tracing import current, is_tracing, short_of, type_of
+from pliant.frontend.twins import remade
 from pliant.ops.cond import Cond
 
 Tree: TypeAlias = Any
@@ -229,9 +230,9 @@ def over_same(parts: Sequence[Closed], count: int) -> tuple[Values, list[Functio
 def _run_plainly(branch: Callable[..., Any], operands: Tree) -> Tree:
     """A branch as Python runs it, with containers and arrays of its own; what it writes to these is written to the
     operands."""
-    leaves, structure = flatten(operands)
+    leaves, _ = flatten(operands)
     given, before = copied(leaves), _bytes_of(leaves)
-    made = branch(*unflatten(structure, given))
+    made = branch(*remade(operands, given))
     if _bytes_of(leaves) != before:
         raise _by_two_names()
     for x, y, old, new in zip(leaves, given, before, _bytes_of(given), strict=True):
@@ -246,11 +247,11 @@ def _bytes_of(leaves: Sequence[Any]) -> list[Any]:
 
 def _run_traced(branch: Callable[..., Any], operands: Tree) -> Tree:
     """The same inside a trace, which looks into the branch as into the user's function."""
-    leaves, structure = flatten(operands)
+    leaves, _ = flatten(operands)
     given = [own_copy(x) for x in leaves]
     copies = [(as_traced(x), y) for x, y in zip(leaves, given, strict=True) if y is not x]
     before = [x.storage.value for x, _ in copies]
-    made = branch(*unflatten(structure, given))
+    made = branch(*remade(operands, given))
     if any([is_shown(x.lenses, old, x.storage.value) for (x, _), old in zip(copies, before, strict=True)]):
         raise _by_two_names()
     for x, y in copies:
@@ -270,8 +271,8 @@ def own_copy(x: Any) -> Any:
 
 def copied(tree: Tree) -> Tree:
     """The tree with copies of its arrays: bodies may write what they are given."""
-    leaves, structure = flatten(tree)
-    return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
+    leaves, _ = flatten(tree)
+    return remade(tree, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
 
 
 __all__ = ["cond", "copied", "or_stepwise", "over_same", "own_copy", "switch"]

@@ -25,6 +25,7 @@ from pliant.frontend.failures import note
 from pliant.frontend.kinds import as_tuple, is_array
 from pliant.frontend.signature import beside, containers, flatten, unflatten
 from pliant.frontend.tracing import is_tracing
+from pliant.frontend.twins import Twins
 from pliant.frontend.view import StoppedLens
 from pliant.ops.checkpoints import Treeverse, apply_of
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp, NoDerivative
@@ -173,9 +174,9 @@ def _check_linear(tangent: Closed) -> None:
 def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
     leaves, structure = flatten(args)
     dxs = unflatten(structure, [x if type(x) is TracedArray and x.type.is_float else None for x in leaves])
-    given, _ = flatten((args, dxs))
-    _, rule_structure = flatten(((args, dxs), {}))
-    tangent = trace_closed(rule, given, rule_structure, [type(x) is TracedArray for x in given])
+    given, rule_structure = flatten(((args, dxs), {}))
+    active = [type(x) is TracedArray for x in given]
+    tangent = trace_closed(rule, given, rule_structure, active, twins=Twins.of(((args, dxs), {})), marks=active)
     floats = [y.type for y in closed.fn.results if y.type.is_float]
     if [t.type for t in tangent.fn.results] != floats:
         raise _unlike("jvp", _tree(tangent), f"a tangent of the result, {_named(floats)}", "zeros where it has none")

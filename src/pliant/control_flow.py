@@ -35,6 +35,7 @@ from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
 from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.twins import Twins, remade
 from pliant.ops.checkpoints import Policy
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
@@ -90,13 +91,13 @@ def _traced_scan(
     f: Callable[[Any, Any], Any], init: Tree, xs: Tree, order: tuple[int, bool], save: Save
 ) -> tuple[Tree, Tree]:
     """`scan` as a loop of the program; order: how many steps, and whether from the last."""
-    given, rows_structure = flatten(xs)
+    (given, rows_structure), twins = flatten(xs), Twins.of(xs)
     rows = [as_traced(x) for x in given]
     row_kinds = [Kind(x.type.row, is_scalar=len(x.shape) == 1) for x in rows]
     inner = traced_step(f)
 
     def step(state: Tree, i: Any, *row: Any) -> Any:
-        return _pair(inner(state, unflatten(rows_structure, row)))
+        return _pair(inner(state, twins.entered(unflatten(rows_structure, row))))
 
     state, closed, ys = settle("scan", f, step, State.of(init), [INDEX, *row_kinds], may_raise=True)
     kept = _stackable(ys)
@@ -110,7 +111,7 @@ def _traced_scan(
     loop = Loop(order[0], tuple(ins), ("last",) * count + ("stack",) * made, body, order[1])
 
     def arguments(state: Tree, i: Any, *row: Any) -> tuple[Tree, Tree]:
-        return state, unflatten(rows_structure, row)
+        return state, twins.entered(unflatten(rows_structure, row))
 
     undo = Inversion(state, (INDEX, *row_kinds), body, closed.free, arguments)
     results = applied(loop, (*state.values, *(x.value for x in rows), *closed.free), save, undo)
@@ -362,11 +363,11 @@ def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse
 
     if not steps:  # what f would make is known only by tracing it
         return Compiled(traced, original=f)(init, xs)
-    leaves, structure = flatten(xs)
+    leaves, _ = flatten(xs)
     state, columns, made = copied(init), list[list[Any]](), None
     for i in range(steps)[:: -1 if reverse else 1]:
         row = [np.array(x[i]) if np.ndim(x) > 1 else x[i] for x in leaves]
-        state, y = _pair(f(state, unflatten(structure, row)))
+        state, y = _pair(f(state, remade(xs, row)))
         ys, made = flatten(y)
         columns.append([np.array(v) for v in ys])
     stacks = [np.stack(column) for column in zip(*columns[:: -1 if reverse else 1], strict=True)]
@@ -381,11 +382,11 @@ def _own(tree: Tree) -> Tree:
 
 def _stepwise_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse: bool) -> tuple[Tree, Tree]:
     """`scan` as a loop of Python's, traced."""
-    leaves, structure = flatten(_own(xs))
+    leaves, _ = flatten(_own(xs))
     inner, kinds = callee(f, current()), list[Any]()
 
     def step(state: Tree, k: Any) -> tuple[Tree, tuple[Any, ...]]:
-        state, y = _pair(inner(state, unflatten(structure, [x[k] for x in leaves])))
+        state, y = _pair(inner(state, remade(xs, [x[k] for x in leaves])))
         ys, made = flatten(y)
         ys = [as_traced(x) if is_number(x) else x for x in ys]
         kinds[:] = len(ys), _stackable((ys, made))

@@ -30,6 +30,7 @@ from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
 from pliant.frontend.tracing import Storage, Trace, current, tracing
+from pliant.frontend.twins import NO_TWINS, IsOne, Twins
 from pliant.frontend.view import is_static
 
 
@@ -117,6 +118,8 @@ def trace_closed(
     types: Sequence[Any] | None = None,
     parts: Sequence[Callable[[Any], Any]] | None = None,
     *,
+    twins: Twins = NO_TWINS,
+    marks: Sequence[Any] | None = None,
     may_raise: bool = False,
     may_draw: bool = False,
     may_set: bool = False,
@@ -127,26 +130,14 @@ def trace_closed(
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they differ from the
     leaves', of which they are `parts`). Writes stay inside, unless may_write: then they are effects. may_raise: whether
     the caller looks at whether it raises; may_tell: whether that is an effect. may_draw: whether at generators.
-    may_set: whether attributes and items that it sets outside are taken back. role: f's, in errors."""
+    may_set: whether attributes and items that it sets outside are taken back. role: f's, in errors. twins: of the
+    arguments. marks: for each leaf what it has in common with those that are one with it, if they are of one container
+    that is given twice; else parameters are all different."""
     with tracing() as trace:
         trace.is_apart, trace.before, trace.is_telling = not may_draw, {} if may_set else None, may_tell
         trace.is_silent = not (may_raise or may_tell)
-        params, given, copies = list[Value](), list[Any](), list[tuple[TracedArray, Storage]]()
-        for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
-            if not is_active:
-                given.append(leaf)
-                continue
-            with at(ParameterOrigin.of(_hint(leaf, i), f)):
-                value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
-            scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
-            order = Later(settled, parts[i] if parts else _itself, (leaf,)) if has_strides(leaf) else None
-            storage = Storage(trace, value, strides=order)
-            given.append(TracedArray(storage, is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
-            copies.append((leaf, given[-1].storage))
-            params.append(value)
-            if not (types and types[i]):
-                trace.outermost.needs.same[value] = leaf.value
-        args, kwargs = unflatten(structure, given)
+        params, given, copies = _entered(trace, f, leaves, active, types, parts)
+        args, kwargs = twins.entered(unflatten(structure, given), _are_one(given, active, marks))
         trace.outermost.passed.append((args, kwargs))
         before = [(leaf.storage.version, leaf.storage.value) for leaf, _ in copies]
         with _taking_back(trace):
@@ -173,16 +164,48 @@ def trace_closed(
 
 def close(
     f: Callable[..., Any], args: Any, kwargs: Any, *, may_draw: bool = False, may_write: bool = False,
-    may_raise: bool = False, may_set: bool = False,
+    may_raise: bool = False, may_set: bool = False, is_apart: bool = False,
 ) -> tuple[list[TracedArray], Closed]:  # fmt: skip
-    """The traced leaves of the arguments, and f as a function of them, traced inside the current trace."""
+    """The traced leaves of the arguments, and f as a function of them, traced inside the current trace.
+    is_apart: whether each leaf has a derivative of its own, also of a container that is given twice."""
     leaves, structure = flatten((args, kwargs))
     leaves = [as_traced(x) if is_array(x) else x for x in leaves]
     active = [type(x) is TracedArray for x in leaves]
     closed = trace_closed(
-        f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_set=may_set, may_write=may_write
-    )
+        f, leaves, structure, active, twins=Twins.of((args, kwargs)), marks=None if is_apart else active,
+        may_raise=may_raise, may_draw=may_draw, may_set=may_set, may_write=may_write,
+    )  # fmt: skip
     return [x for x in leaves if type(x) is TracedArray], closed
+
+
+def _entered(
+    trace: Trace, f: Callable[..., Any], leaves: Sequence[Any], active: Sequence[bool], types: Sequence[Any] | None,
+    parts: Sequence[Callable[[Any], Any]] | None,
+) -> tuple[list[Value], list[Any], list[tuple[TracedArray, Storage]]]:  # fmt: skip
+    """The parameters of a function, its leaves with these in place of the active ones, and what stands for the memory
+    of each of these."""
+    params, given, copies = list[Value](), list[Any](), list[tuple[TracedArray, Storage]]()
+    for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
+        if not is_active:
+            given.append(leaf)
+            continue
+        with at(ParameterOrigin.of(_hint(leaf, i), f)):
+            value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
+        scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
+        order = Later(settled, parts[i] if parts else _itself, (leaf,)) if has_strides(leaf) else None
+        storage = Storage(trace, value, strides=order)
+        given.append(TracedArray(storage, is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
+        copies.append((leaf, given[-1].storage))
+        params.append(value)
+        if not (types and types[i]):
+            trace.outermost.needs.same[value] = leaf.value
+    return params, given, copies
+
+
+def _are_one(given: Sequence[Any], active: Sequence[bool], marks: Sequence[Any] | None) -> IsOne:
+    """Whether two leaves of a function's arguments are one."""
+    known = {id(x): mark for x, mark, a in zip(given, marks or (), active, strict=False) if a}
+    return lambda x, y: x is y or (id(x) in known and known[id(x)] == known.get(id(y)))
 
 
 @contextmanager

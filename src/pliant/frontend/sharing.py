@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, Final, TypeAlias, cast
 
@@ -25,6 +25,7 @@ LEAVES: Final = frozenset((np.ndarray, np.float64, float, int, bool, complex, st
 Closed: TypeAlias = frozenset[int]
 """The ids of lists into which nobody looks; see `growing`."""
 NONE: Final[Closed] = frozenset()
+Join: TypeAlias = "Callable[[Any, Any], Any]"
 Firsts: TypeAlias = tuple[int, ...]
 """Of the containers that can be changed, in their order, the number of the first one that is the same; nothing if all
 are different. What is in one that was there before is not gone through again."""
@@ -101,9 +102,13 @@ def have_same(before: Sequence[tuple[Any, Any]], now: Sequence[tuple[Any, Any]])
     return len(before) == len(now) and all([k == m and x is y for (k, x), (m, y) in zip(before, now, strict=True)])
 
 
-def as_one(tree: Any, firsts: Firsts, closed: Closed = NONE) -> Any:
-    """Arguments of the same nesting, with one container in place of those that are the same."""
-    return _joined(tree, count(), firsts, {}, closed) if firsts else tree
+def as_one(
+    tree: Any, firsts: Firsts, closed: Closed = NONE, *, join: Join = lambda first, _: first,
+    made: dict[int, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Arguments of the same nesting, with one container in place of those that are the same: what `join` makes of the
+    first one and another one. made: gets the containers by their numbers."""
+    return _joined(tree, count(), firsts, {} if made is None else made, closed, join) if firsts else tree
 
 
 def _gather(x: Any, found: list[Any], seen: set[int]) -> None:
@@ -131,18 +136,18 @@ def parts_of(x: Any) -> list[tuple[Any, Any]] | None:
     return [*attributes(x).items()] if is_record(cast("Any", type(x))) else None
 
 
-def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any], closed: Closed) -> Any:
+def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any], closed: Closed, join: Join) -> Any:
     parts = parts_of(x)
     if parts is None:
         return x
     if is_of(x, tuple):
-        return alike(x, [_joined(part, numbers, firsts, made, closed) for _, part in parts])
+        return alike(x, [_joined(part, numbers, firsts, made, closed, join) for _, part in parts])
     number = next(numbers)
     if firsts[number] != number:
-        return made[firsts[number]]
+        return join(made[firsts[number]], x)
     made[number] = x
     for key, part in parts if id(x) not in closed else ():
-        new = _joined(part, numbers, firsts, made, closed)
+        new = _joined(part, numbers, firsts, made, closed, join)
         if new is not part:
             put_attribute(x, key, new) if is_record(cast("Any", type(x))) else x.__setitem__(key, new)
     return x

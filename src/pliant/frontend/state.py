@@ -19,8 +19,10 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.sharing import sharing
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.tracing import Storage, current
+from pliant.frontend.twins import NO_TWINS, Twins
 
 ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak numbers
 
@@ -30,13 +32,15 @@ ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak num
 class State:
     """A container, its leaves, and the kinds of those that are numbers (None for others).
 
-    effects: states of generators and the like from outside, which a step changes. They come after the leaves."""
+    effects: states of generators and the like from outside, which a step changes. They come after the leaves.
+    twins: of the containers."""
 
     leaves: tuple[Any, ...]
     structure: Any
     kinds: tuple[Kind | None, ...]
     names: tuple[str, ...]
     effects: tuple[Storage, ...] = ()
+    twins: Twins = NO_TWINS
 
     @classmethod
     def of(cls, tree: Any) -> State:
@@ -50,7 +54,7 @@ class State:
                 for path in optree.tree_paths(tree, none_is_leaf=False, namespace=NAMESPACE)
             ]
         )
-        return cls(given, structure, kinds, names)
+        return cls(given, structure, kinds, names, twins=Twins.of(tree))
 
     @property
     def values(self) -> Values:
@@ -77,7 +81,7 @@ class State:
 
     def tree(self, leaves: Sequence[Any]) -> Any:
         """The container with other leaves."""
-        return unflatten(self.structure, list(leaves[: len(self.leaves)]))
+        return self.twins.entered(unflatten(self.structure, list(leaves[: len(self.leaves)])))
 
     def entered(self, leaves: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
         """The container of a step's parameters, and the rest of these; the effects are what they are at the step."""
@@ -143,7 +147,7 @@ def settle(
         rest_leaves, rest_structure = flatten(rest)
         rest_leaves = [as_traced(x) if is_number(x) else x for x in rest_leaves]
         kinds = [_next(name, state, n, x) for n, x in enumerate(made)]
-        found[:] = [kinds, (rest_leaves, rest_structure)]
+        found[:] = [kinds, (rest_leaves, rest_structure), sharing(out)]
         cast = [value_of(x, k.type.dtype) for x, k in zip(made, kinds, strict=True) if k is not None]
         return [fresh(v, is_array=True) for v in cast], state.left(), rest_leaves
 
@@ -151,8 +155,10 @@ def settle(
     was_filling = False
     for _ in range(ROUNDS * max(len(state.kinds), 1)):
         closed = trace_closed(run, *state.templates(more), may_draw=True, may_tell=may_raise)
-        kinds, rest = found
+        kinds, rest, firsts = found
         before, state = state, replace(state.with_effects(closed.drawn), kinds=tuple(kinds))
+        if firsts != state.twins.firsts:
+            state = replace(state, twins=replace(state.twins, are_apart=True))
         if state == before and not closed.is_filling:
             return state, closed, rest
         if state == before and was_filling:

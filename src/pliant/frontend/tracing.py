@@ -277,6 +277,7 @@ class Trace:
     recalled: dict[Any, dict[Any, Any]] = field(default_factory=dict[Any, dict[Any, Any]])  # see `instrumented`
     recalls: dict[Any, dict[Any, int]] = field(default_factory=dict[Any, dict[Any, int]])  # how often each was made
     lies: bool = False  # arrays from outside are read where they lie
+    twins: dict[int, int] = field(default_factory=dict[int, int])  # containers, by id; see `twins`
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 
     @property

@@ -32,6 +32,7 @@ from pliant.frontend.missing import MISSING
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.twins import are_twins
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal as are_equal
 from pliant.ops.select import select
@@ -100,7 +101,7 @@ def told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
 
 def same(x: Any, y: Any) -> Any:
     """`x is y`."""
-    if x is y:
+    if x is y or are_twins(x, y):
         return True
     if type(y) is bool and type(x) is TracedArray and x.is_weak and x.type.dtype == "bool":  # Python has one of each
         return x if y else with_kind(logical_not(x.value), TRUTH)

@@ -22,6 +22,7 @@ from pliant.frontend.guards import size_of
 from pliant.frontend.kinds import is_table
 from pliant.frontend.missing import MISSING
 from pliant.frontend.tracing import Storage, Trace, back_in, thread, tracing
+from pliant.frontend.twins import changed
 
 T = TypeVar("T")
 
@@ -219,6 +220,8 @@ def _note_before(place: Place) -> None:
     """Remember what is at a place in all functions that this is in and whose changes are taken back."""
     trace = thread.trace
     while trace is not None:
+        if place.number in trace.twins:
+            raise changed(place.holder)
         if trace.before is not None and place not in trace.before:
             trace.before[place] = place.get(), here()
         trace = trace.parent
