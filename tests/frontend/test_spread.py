@@ -290,3 +290,175 @@ def test_it_is_refused_where_data_decide_nothing() -> None:
 
     with pytest.raises(UnsupportedError, match=r"left in an argument needs a known number(?s:.*)np.array"):
         pliant.jit(f)([1.0], np.arange(4.0))
+
+
+class Path:
+    """What keeps the arrays of its steps, and stops early."""
+
+    def __init__(self) -> None:
+        self.points: list[Any] = []
+        self.others: list[Any] = []
+        self.x: Any = None
+        self.c = np.array([9.0, 8.0])
+
+
+def each_point(path: Path, x: Any, most: float) -> None:
+    for _ in range(12):
+        x = x * 1.5
+        path.points.append(x)
+        if len(path.points) >= 2 and np.linalg.norm(path.points[-1]) > most:
+            break
+
+
+def unbounded(path: Path, x: Any, most: float) -> None:
+    path.points = []
+    while (x * x).sum() < most:
+        x = x * 1.5
+        path.points.append(x[::-1])
+
+
+def some_steps(path: Path, x: Any, most: float) -> None:
+    for _ in range(6):
+        x = x * 1.5
+        if x[0] * 5 > most:
+            path.points.append(x)
+
+
+def by_two_names(path: Path, x: Any, most: float) -> None:
+    each_point(path, x, most)
+    path.others = path.points
+
+
+LEFT_BY_ONE = [each_point, unbounded, some_steps, by_two_names]
+
+
+def put_in_two(path: Path, x: Any, most: float) -> None:
+    for _ in range(12):
+        x = x * 1.5
+        path.points.append(x)
+        path.others.append(x)
+        if x[0] > most:
+            break
+
+
+def kept_as_attribute(path: Path, x: Any, most: float) -> None:
+    path.x = x * 1.0
+    for _ in range(12):
+        path.x = path.x * 1.5
+        path.points.append(path.x)
+        if path.x[0] > most:
+            break
+
+
+def part_kept(path: Path, x: Any, most: float) -> None:
+    each_point(path, x, most)
+    path.x = path.points[-1][:1]
+
+
+def callers_own(path: Path, x: Any, most: float) -> None:
+    y = x
+    for _ in range(12):
+        y = y * 1.5
+        path.points.append(x)
+        if y[0] > most:
+            break
+
+
+def best_so_far(path: Path, x: Any, most: float) -> None:
+    best = x
+    for _ in range(12):
+        x = x * 1.5
+        path.points.append(best)
+        if x[0] > 2:
+            best = x
+        if x[0] > most:
+            break
+
+
+def one_at_all_steps(path: Path, x: Any, most: float) -> None:
+    y = x * 2
+    for _ in range(12):
+        x = x * 1.5
+        path.points.append(y)
+        if x[0] > most:
+            break
+
+
+def twice_a_step(path: Path, x: Any, most: float) -> None:
+    for _ in range(6):
+        x = x * 1.5
+        for _ in range(2):
+            path.points.append(x)
+        if x[0] > most:
+            break
+
+
+def one_of_two(path: Path, x: Any, most: float) -> None:
+    for _ in range(12):
+        x = x * 1.5
+        path.points.append(x if x[0] < 3 else path.c)
+        if x[0] > most:
+            break
+
+
+def parts_of_one(path: Path, x: Any, most: float) -> None:
+    rows = np.zeros((12, 2))
+    for i in range(12):
+        x = x * 1.5
+        rows[i] = x
+        path.points.append(rows[i])
+        if x[0] > most:
+            break
+
+
+def changed_later(path: Path, x: Any, most: float) -> None:
+    each_point(path, x, most)
+    path.points[0][0] = 7.0
+
+
+LEFT_BY_SEVERAL = [
+    put_in_two, kept_as_attribute, part_kept, callers_own, best_so_far, one_at_all_steps, twice_a_step, one_of_two,
+    parts_of_one, changed_later,
+]  # fmt: skip
+
+
+def names_of_arrays(path: Path, x: Any) -> list[Any]:
+    """Of all pairs of arrays whether they are one, and whether they share memory."""
+    arrays = [x, path.c, *path.points, *path.others, *([] if path.x is None else [path.x])]
+    return [[(a is b, np.shares_memory(a, b)) for b in arrays] for a in arrays]
+
+
+@pytest.mark.parametrize("f", LEFT_BY_ONE + LEFT_BY_SEVERAL)
+def test_new_arrays_in_lists_that_are_left_and_arrays_by_two_names(f: Any) -> None:
+    compiled, x = pliant.jit(f), np.array([1.0, 1.2])
+    for most in (1.0, 10.0, 50.0, 3.0):
+        ours, theirs, x = Path(), Path(), np.array([1.0, 1.2])
+        compiled(ours, x, most)
+        f(theirs, x, most)
+        same(vars(ours), vars(theirs))
+        assert names_of_arrays(ours, x) == names_of_arrays(theirs, x)
+    count = sum([len(kept) for kept in compiled.entries.values()])
+    assert (count == 1) == (f in LEFT_BY_ONE)
+
+
+def test_a_method_whose_list_its_caller_empties_is_compiled_once() -> None:
+    class Halving:
+        def __init__(self) -> None:
+            self.r: list[Any] = []
+
+        def run(self, x: Any) -> Any:
+            for _ in range(20):
+                x = x * 0.5
+                self.r.append(x)
+                if len(self.r) >= 2 and np.linalg.norm(self.r[-1] - self.r[-2]) <= 1e-3:
+                    break
+            return x
+
+    ours, theirs = Halving(), Halving()
+    run = pliant.jit(ours.run)
+    for size in (1.0, 10.0, 0.1, 50.0):
+        ours.r.clear()
+        theirs.r.clear()
+        x = np.array([size, 2 * size])
+        same((run(x), ours.r), (theirs.run(x), theirs.r))
+    assert [len(kept) for kept in run.entries.values()] == [1]

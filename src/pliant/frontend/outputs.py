@@ -178,7 +178,7 @@ def outputs_of(
         place = first.setdefault(id(m), n)
         is_same = place < n and outputs[place].lenses  # else it is one object anyway
         if type(m) is Front:
-            if n >= count and m.form.element.has_arrays:  # which others may hold, too
+            if n >= count and m.form.element.has_arrays and _may_be_others(leaves[count:]):
                 raise m.returned()
             outputs.append(made.spread(m))
         elif is_same:
@@ -187,6 +187,13 @@ def outputs_of(
         else:
             outputs.append(made.output(m))
     return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
+
+
+def _may_be_others(left: Sequence[Any]) -> bool:
+    """Whether arrays that are elements of a list which is left may be left in other places too, or be the caller's."""
+    fronts = {id(x) for x in left if type(x) is Front and x.form.element.has_arrays}
+    arrays = [side.storage for x in left if type(x) is TracedArray for side in _sides(x)]
+    return len(fronts) > 1 or current().has_lent or any([not (s.writeable or s.is_callers_wish) for s in arrays])
 
 
 @final

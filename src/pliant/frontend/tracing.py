@@ -273,6 +273,7 @@ class Trace:
     lengths: Lengths = field(default_factory=Lengths)
     needs: Needs = field(default_factory=Needs)
     counts: dict[Value, Value] = field(default_factory=dict[Value, Value])  # of what masks select; see `listed`
+    has_lent: bool = False  # whether lists have copies of arrays that others have too; see `control.tables.share`
     copied: list[tuple[Storage, bool]] = field(default_factory=list[tuple[Storage, bool]])  # see `control.tables.share`
     recalled: dict[Any, dict[Any, Any]] = field(default_factory=dict[Any, dict[Any, Any]])  # see `instrumented`
     recalls: dict[Any, dict[Any, int]] = field(default_factory=dict[Any, dict[Any, int]])  # how often each was made

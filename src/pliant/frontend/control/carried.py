@@ -91,7 +91,7 @@ class Carried:
         are_written = inner and any([s.is_touched for s in self.heads.storages()])
         if are_written or any([s in self.region.written for s in originals]):
             raise NotInductive("an array that another name is bound to a copy of is written in a later step")
-        share(elements)
+        share(elements, are_put=False)
 
     def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
         """A name that some steps bind to a new array, by a condition."""

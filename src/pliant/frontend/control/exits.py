@@ -155,9 +155,10 @@ class Exit:
         """NotInductive if a later step may write to arrays or objects that are elements of a list, and of which it has
         copies; contents: what names are bound to."""
         for table in self.plan.tables.values():
-            elements = [*table.place.get(), *table.before]
-            if table.element.has_arrays or has_objects(elements):
-                share(elements)
+            now: list[Any] = [*table.place.get()]
+            if table.element.has_arrays or has_objects([*now, *table.before]):
+                share(now)
+                share(table.before, are_put=isinstance(table, Table))
         self.origins.check_copied(self.shared.objects)
         storages = dict.fromkeys(self.shared.storages)
         bound = {s for content in contents for leaf in flatten(content)[0] for s in bases(leaf)}

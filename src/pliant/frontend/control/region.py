@@ -339,6 +339,12 @@ def in_loop() -> bool:
     return any([r.is_loop for r in _regions.stack])
 
 
+def is_of_step(trace: Trace) -> bool:
+    """Whether what a trace made is made anew in each step of the loop that this is in."""
+    loops = [n for n, region in enumerate(_regions.stack) if region.is_loop]
+    return not loops or any([region.trace is trace for region in _regions.stack[loops[-1] :]])
+
+
 def on_trial() -> bool:
     """Whether what is done now may be taken back."""
     return bool(_regions.stack)

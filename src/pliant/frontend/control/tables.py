@@ -26,7 +26,7 @@ from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
 from pliant.frontend.control.objects import LEAF, flatten, has_objects, is_value, seal, unflatten
 from pliant.frontend.control.picked import roots
-from pliant.frontend.control.region import Place, note
+from pliant.frontend.control.region import Place, is_of_step, note
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of, runs
@@ -166,9 +166,10 @@ def are_mostly_rows(elements: list[Any]) -> bool:
     return len(runs([flatten(x)[0][0] for x in elements])) <= min(FEW, len(elements) - 1)
 
 
-def share(elements: Sequence[Any], *, are_told: bool = False) -> None:
+def share(elements: Sequence[Any], *, are_told: bool = False, are_put: bool = True) -> None:
     """Note that arrays and objects were copied which Python would have under two names from now on. are_told: whether
-    it is known of the objects what else they may be; see `copies`."""
+    it is known of the objects what else they may be; see `copies`. are_put: whether they are put into
+    lists here; else names are bound to the copies, or they were put there before."""
     top = current().outermost
     arrays, shared = arrays_in(elements), top.copied
     objects = () if are_told or not has_objects(elements) else [*elements]
@@ -180,9 +181,18 @@ def share(elements: Sequence[Any], *, are_told: bool = False) -> None:
         ).at(("here", here()))
     seal(objects)
     top.lengths.are_unknown |= bool(arrays)  # who writes to them is traced again, without copies
+    if are_put:
+        is_twice = len({id(x.storage) for x in arrays}) < len(arrays)
+        top.has_lent |= is_twice or not all([_is_new(x.storage) for x in arrays])
     for storage in [s for x in arrays for s in (x.storage, *roots(x.storage))]:
         shared.append((storage, storage.writeable))
         storage.writeable = False
+
+
+def _is_new(storage: Any) -> bool:
+    """Whether an allocation is none of the caller's, and was made in the step that it is put into a list in."""
+    is_plain = type(storage) is Storage and not (storage.copy_of or storage.is_head)
+    return is_plain and storage.index is None and storage.source is None and is_of_step(storage.trace)
 
 
 @final
