@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnboundError
 
 CASES: dict[str, Callable[[Any], Any]] = {
     "least": lambda x: min(x[x < 0]),
@@ -75,3 +76,76 @@ def test_what_nobody_looks_at_raises_nothing_where_nothing_can_be_raised(f: Call
     np.testing.assert_allclose(scanned(rows)[1], wanted)
     slopes = [[(f(row + d) - f(row - d)) / 2e-6 for d in 1e-6 * np.eye(5)] for row in rows]
     np.testing.assert_allclose(pliant.vmap(pliant.grad(alone))(rows), slopes, rtol=1e-6, atol=1e-8)
+
+
+def of_two_kinds(x: Any) -> list[Any]:
+    return [x[:1].reshape(1, 1), 1.5, x[1:2].reshape(1, 1), x[2], x[3:4]]
+
+
+def appended(x: Any) -> Any:
+    d: list[Any] = []
+    for i in range(3):
+        y = x[i : i + 1, None]
+        d.append(y * x[i])
+    d.append(2.0)
+    return d.index(min(d))
+
+
+def branched(x: Any) -> Any:
+    low = min(of_two_kinds(x))
+    if low < 0:
+        return x[0]
+    return 2 * x[1] if low != 1.5 else 0.0
+
+
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "least": lambda x: _place(x, min),
+    "greatest": lambda x: _place(x, max),
+    "how_many": lambda x: (d := of_two_kinds(x)).count(min(d)) + 10 * d.count(1.5),
+    "among_them": lambda x: min(d := of_two_kinds(x)) in d and max(d) in d[:2],
+    "appended": appended,
+    "branched": branched,
+    "of_both": lambda x: 1 if min(x[:1], 1.5) else 2,
+}
+ROWS = np.array(
+    [[3.0, 1.0, 5.0, 2.0], [3.0, 2.0, -1.0, 4.0], [0.5, 0.5, 9.0, 0.5], [2.0, 7.0, 2.0, -3.0], [0, 2, 2, 2]]
+)
+
+
+def _place(x: Any, choose: Callable[[Any], Any]) -> Any:
+    d = of_two_kinds(x)
+    return d.index(choose(d))
+
+
+@pytest.mark.parametrize("f", PLACES.values(), ids=PLACES)
+def test_places_and_truth_of_numbers_and_arrays_of_one(f: Callable[[Any], Any]) -> None:
+    wanted = [f(row) for row in ROWS]
+    compiled = pliant.jit(f)
+    assert [compiled(row) for row in ROWS] == wanted
+    np.testing.assert_array_equal(pliant.vmap(pliant.checkpoint(f))(ROWS), wanted)
+
+
+ELEMENTS: dict[str, Callable[[Any], Any]] = {
+    "first_of_sorted": lambda x: _place(x, lambda d: sorted(d)[0]),
+    "least": lambda x: min(of_two_kinds(x)),
+    "greatest": lambda x: max(x[:1], x[1], 2.0),
+    "used": lambda x: 1 + min(of_two_kinds(x)) * x[:2],
+    "compared": lambda x: min(of_two_kinds(x)) < 1.0,
+    "by_an_array_of_one": lambda x: x[:2] if min(x[:1], x[1:2]) > 1 else x,
+}
+
+
+@pytest.mark.parametrize("f", ELEMENTS.values(), ids=ELEMENTS)
+def test_numbers_or_arrays_of_one(f: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(f)
+    for row in ROWS:
+        made, wanted = compiled(row), f(row)
+        assert np.shape(made) == np.shape(wanted)
+        np.testing.assert_array_equal(made, wanted)
+
+
+def test_elements_of_two_kinds_where_no_data_decide() -> None:
+    with pytest.raises(
+        UnboundError, match=r"(?s)min returns an element that is f64\[1\] or f64\[\], .*hint: make them"
+    ):
+        pliant.vmap(lambda x: min(x[:1], 2.0))(ROWS)

@@ -22,7 +22,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.adopt import has_traced
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control import bisection
-from pliant.frontend.control.branch import both, choose, either, is_open, negated
+from pliant.frontend.control.branch import both, choose, either, in_order, is_open, negated
 from pliant.frontend.control.classes import class_of, is_instance
 from pliant.frontend.control.comprehension import (
     FOLDS,
@@ -51,31 +51,33 @@ from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated, part
-from pliant.frontend.control.lists import length
+from pliant.frontend.control.lists import asked, length
 from pliant.frontend.control.numbers import NUMBERS, truth
 from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.ornone import present
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, changes
 from pliant.frontend.control.specials import binary, operator_of, unary
+from pliant.frontend.control.unbound import ends_of, is_chosen
 from pliant.frontend.control.walked import left_early
-from pliant.frontend.convert import check_real, short, stored
+from pliant.frontend.convert import as_traced, check_real, short, stored
 from pliant.frontend.failures import failing_while
 from pliant.frontend.guards import special
 from pliant.frontend.kinds import as_tuple, is_sequence
 from pliant.frontend.nditer import Broadcast, NdIter
+from pliant.frontend.number import is_number
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import current, is_tracing
 
 
 def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """`min`: the first of the smallest."""
-    return _chosen(builtins.min, partial(binary, "lt"), args, key, default)
+    return _chosen(builtins.min, partial(in_order, "lt"), args, key, default)
 
 
 def greatest(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """`max`: the first of the largest."""
-    return _chosen(builtins.max, partial(binary, "gt"), args, key, default)
+    return _chosen(builtins.max, partial(in_order, "gt"), args, key, default)
 
 
 def _chosen(
@@ -102,11 +104,23 @@ def _chosen(
     chosen = items[0], keys[0]
     for found in zip(items[1:], keys[1:], strict=True):
         chosen = _better(precedes(found[1], chosen[1], less), found, chosen)
-    return chosen[0]
+    return _named(chosen[0], plain.__name__)
+
+
+def _named(x: Any, name: str) -> Any:
+    """One of several elements; an error of its use speaks of the function that chose it."""
+    if not is_chosen(x) or not all(map(is_number, ends_of(x))):
+        return x
+    kinds = " or ".join(sorted({str(as_traced(end).type) for end in ends_of(x)}))
+    return x.saying(
+        f"{name} returns an element that is {kinds}, and which one is known only at run time",
+        f"make them alike, as by float(x) or x.item() of arrays that hold one number, before {name} compares them",
+    )
 
 
 def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[Any, Any]:
     """The item and key to keep, by a test that may be open."""
+    test = asked(test)
     if not is_open(test):
         return found if test else best
     chosen = choose(test, lambda: found[1], lambda: best[1])

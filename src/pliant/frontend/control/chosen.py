@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Protocol, cast
 
+import numpy as np
+
 from pliant.core import ir
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
@@ -29,7 +31,7 @@ from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.unbound import Unbound, choice_of, is_chosen, note_which
 from pliant.frontend.convert import value_of
 from pliant.frontend.missing import MISSING
-from pliant.frontend.number import with_kind
+from pliant.frontend.number import is_number, with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing
 from pliant.frontend.twins import are_twins
@@ -183,7 +185,25 @@ def told(x: Any, ask: Callable[[Any], Any]) -> Any:
     if answers[0] is answers[1]:
         return answers[0]
     condition = known_here(x, choice[0])
+    if any([type(answer) is Unbound or np.shape(answer) for answer in answers]):
+        made = x.untold()  # of arrays: each answer has a shape of its own
+        made.choice = condition, *answers
+        return made
     return with_kind(select(condition, *[value_of(answer, "bool") for answer in answers]), TRUTH)
+
+
+def truth_of_two(x: Unbound, ask: Callable[[Any], Any]) -> Any:
+    """The truth of one of two numbers or arrays, by what is asked for that of each."""
+
+    def truth(part: Any) -> Any:
+        found = truth_of_two(part, ask) if type(part) is Unbound else ask(part) if is_number(part) else part
+        if not isinstance(found, bool | TracedArray) or np.shape(found):
+            raise x.refused()
+        return found
+
+    if not is_one_of_two(x):
+        raise x.refused()
+    return told(x, truth)
 
 
 def is_one_of_two(x: Any) -> bool:
@@ -251,8 +271,10 @@ def equal(x: Any, y: Any) -> Any:
     def ask(part: Any) -> bool:
         if type(part) is Unbound or type(other) is Unbound:
             return equal(part, other)
+        if type(part) is TracedArray and not is_one_of_two(one):
+            raise one.refused()
         found = part == other
-        if type(found) is not bool:
+        if type(found) is not bool and np.size(found) != 1:
             raise one.refused()
         return found
 

@@ -10,7 +10,7 @@ from pliant.frontend.control.branch import choose
 from pliant.frontend.control.chosen import is_one_of_two, known_here
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.states import is_member
-from pliant.frontend.control.unbound import choice_of, is_chosen
+from pliant.frontend.control.unbound import choice_of, ends_of, is_chosen
 from pliant.frontend.number import is_number, with_kind
 
 
@@ -27,9 +27,9 @@ def operated(x: Any, use: Callable[[Any], Any]) -> Any:
     """What an operator makes of one of two numbers or arrays. It changes nothing: where what it makes is no one thing,
     as of a number and an array, both are computed and can be asked later."""
     made = of_each(x, use)
-    if not is_chosen(made) or is_one_of_two(made) or not is_one_of_two(x) or not all(map(is_number, x.choice[1:])):
+    if not is_chosen(made) or is_one_of_two(made) or not is_one_of_two(x) or not all(map(is_number, ends_of(x))):
         return made
-    one, two = map(use, x.choice[1:])
+    one, two = [operated(part, use) for part in x.choice[1:]]
     return choose(_first_of(x), lambda: one, lambda: two)
 
 

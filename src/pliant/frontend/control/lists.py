@@ -10,6 +10,7 @@ from pliant.core.origin import here
 from pliant.errors import DTypeError, PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.chosen import truth_of_two
 from pliant.frontend.control.copies import seen_too
 from pliant.frontend.control.fronts import Front, as_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
@@ -21,6 +22,7 @@ from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.specials import told
+from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.guards import special
@@ -43,8 +45,11 @@ def asked(x: Any) -> Any:
     or an array of one, whether that is not zero."""
     if type(x) is OrNone:
         return truth(x, asked)
+    if is_chosen(x):
+        return truth_of_two(x, asked)
     if type(x) is TracedArray and x.size == 1 and (x.shape or x.type.dtype != "bool"):
-        return with_kind(value_of(x.reshape(()), "bool"), TRUTH) if x.concrete is None else bool(x)
+        number = x.reshape(())  # which may be known, as one that the program is made for
+        return with_kind(value_of(number, "bool"), TRUTH) if number.concrete is None else bool(number)
     whole(x)
     front = front_of(x)
     if front is None:

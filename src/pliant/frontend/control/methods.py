@@ -15,7 +15,7 @@ from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import Growth, growth_of
 from pliant.frontend.control.growth import item as plain_item
 from pliant.frontend.control.items import INDEX
-from pliant.frontend.control.lists import change, extend, found, is_open, item
+from pliant.frontend.control.lists import asked, change, extend, found, is_open, item
 from pliant.frontend.control.sections import are_equal_to, part, place_in, with_new, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.unbound import Unbound
@@ -78,7 +78,7 @@ def _are_equal_to(holder: list[Any], x: Any) -> TracedArray | None:
     made = are_equal_to(holder, x)
     if made is not None or front_of(holder) is not None:
         return made
-    answers = [either(same(y, x), lambda y=y: compare(("Eq",), y, lambda: x)) for y in holder]
+    answers = [either(same(y, x), lambda y=y: asked(compare(("Eq",), y, lambda: x))) for y in holder]
     return as_traced([with_kind(value_of(answer, "bool"), TRUTH) for answer in answers]) if answers else None
 
 

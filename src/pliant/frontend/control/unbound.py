@@ -106,6 +106,12 @@ class Unbound(Shown):
         """The same, of which nobody can say any more if it has a value."""
         return Unbound(self._message, self._hint, self._place, self._needs)
 
+    def saying(self, message: str, hint: str) -> Unbound:
+        """The same one of two objects, with another reason why nobody knows which."""
+        made = Unbound(message, hint, self._place, self._needs)
+        made.choice = self.choice
+        return made
+
     def refused(self, what: str = "", *, is_returned: bool = False) -> UnboundError:
         """The error of its use, here."""
         left = "left so here", self._place
@@ -140,6 +146,11 @@ def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
 def is_chosen(x: Any) -> bool:
     """Whether something is one of two objects, and a condition says which."""
     return type(x) is Unbound and x.choice is not None
+
+
+def ends_of(x: Any) -> list[Any]:
+    """The objects that something may be, by conditions; itself if it is no one of two."""
+    return [end for part in x.choice[1:] for end in ends_of(part)] if is_chosen(x) else [x]
 
 
 setattr(Unbound, "__hash__", _refuse)  # noqa: B010  (as a key of a dict or an element of a set it would be one of its own)
