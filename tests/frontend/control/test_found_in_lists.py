@@ -126,3 +126,34 @@ def test_derivatives_of_what_is_left_are_differences() -> None:
 def test_what_is_not_there_is_pythons_error() -> None:
     with pytest.raises(ValueError, match=r"list.remove\(x\): x not in list"):
         pliant.jit(of_none)(GIVEN[0])
+
+
+def longer_by_its_place(x: Any) -> Any:
+    d = [x[0], x[1], 1.5]
+    k = d.index(min(d))
+    if k == 2:
+        x = np.concatenate((x, x))
+    return np.eye(len(x)) * k
+
+
+def longer_by_how_many(x: Any) -> Any:
+    k = [x[0], 0.5, x[2]].count(x[2])
+    if k + 1 == 3:
+        x = np.concatenate((x, x))
+    return np.eye(len(x)) * k
+
+
+def longer_by_an_array_of_one(x: Any) -> Any:
+    y = x
+    if x[:1] > 1:
+        y = np.concatenate((x, x))
+    return np.eye(len(y))
+
+
+@pytest.mark.parametrize("f", [longer_by_its_place, longer_by_how_many, longer_by_an_array_of_one])
+def test_a_program_for_each_place_that_shapes_depend_on(f: Any) -> None:
+    compiled = pliant.jit(f)
+    for x in [*GIVEN, np.array([1.6, 1.7, 1.8])]:
+        made, wanted = compiled(x), f(x)
+        assert made.shape == wanted.shape
+        assert_allclose(made, wanted)

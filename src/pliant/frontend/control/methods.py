@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from pliant.core.ir import const
+from pliant.core.ir import Const, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import choose, compare, either
 from pliant.frontend.control.chosen import is_stand_in, same
@@ -65,10 +65,10 @@ def _method(holder: list[Any], name: str, *args: Any) -> Any:
     (x,) = args
     equals = found(holder, f".{name}", _are_equal_to(holder, x))
     if name == "count":
-        return with_kind(value_of(equals.sum(), "i64"), INDEX)
+        return with_kind(equals.sum().value, INDEX)
     place = place_in(equals, ValueError(f"list.{name}(x): x not in list"))
     if name == "index":
-        return place
+        return cast("int", place.value.op.value) if isinstance(place.value.op, Const) else place  # the program is made for it
     after = without(holder, place, IndexError())
     return change(holder, ".remove", _without_one(holder, place) if after is None else after)
 
