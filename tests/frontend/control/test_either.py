@@ -185,3 +185,12 @@ def test_the_derivative_of_such_a_view_is_that_of_what_was_written():
     x = np.array([0.5, 2.0, 2.0, 1.0])
     np.testing.assert_array_equal(pliant.grad(f)(x), [5.0, 0.0, 0.0, 0.0])
     np.testing.assert_array_equal(pliant.vmap(f)(np.stack([x, -x])), [2.5, 0.0])
+
+
+def test_of_an_array_made_longer_by_a_condition_the_hint_is_room() -> None:
+    def longer(x, c):
+        x = np.concatenate((x, x)) if c > 0 else x
+        return len(x)
+
+    with pytest.raises(UnboundError, match=r"hint: keep one array with room for the longer one"):
+        pliant.vmap(longer, in_axes=(None, 0))(np.ones(3), np.ones(2))

@@ -161,6 +161,8 @@ class Join:
             hint = "make both of one dtype: x = x.astype(float) before, or np.zeros(n) and not np.zeros(n, int)"
         elif one is not None and two is not None and len(one.shape) == len(two.shape):
             hint = "choose where one part ends, k = 3 if c else 5 and v = a[:k], or make both copies"
+            if any([s.region.owns(x.storage) for s, x in zip(self.sides, (one, two), strict=True)]):  # such as vstack
+                hint = "keep one array with room for the longer one, and a number of how much of it is used, x[:n]"
         if type(a) is type(b) is dict:
             hint = "give both the same keys from the start, as in best = {'x': x0, 'i': 0}"
         if type(a) is type(b) is list:

@@ -68,7 +68,8 @@ def _method(holder: list[Any], name: str, *args: Any) -> Any:
         return with_kind(equals.sum().value, INDEX)
     place = place_in(equals, ValueError(f"list.{name}(x): x not in list"))
     if name == "index":
-        return cast("int", place.value.op.value) if isinstance(place.value.op, Const) else place  # the program is made for it
+        known = place.value.op  # a constant where the program is made for that place
+        return cast("int", known.value) if isinstance(known, Const) else place
     after = without(holder, place, IndexError())
     return change(holder, ".remove", _without_one(holder, place) if after is None else after)
 
