@@ -10,7 +10,7 @@ from pliant.core.data import mutable
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of
-from pliant.frontend.control.objects import flatten, in_region
+from pliant.frontend.control.objects import flatten, in_region, is_own
 from pliant.frontend.control.plan import Heads, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, cells_of, place_of
 from pliant.frontend.control.tables import Table, are_mostly_rows, like, nested
@@ -172,5 +172,5 @@ class Lists:
         elif growth.added() is None:
             raise NotInductive("a list gets other elements at each step")
         added = now[: growth.more] if growth.is_front else now[len(now) - growth.more :]
-        growth.element = element_of([*added, *growth.before])
+        growth.element = element_of([*added, *growth.before], is_own)
         return True

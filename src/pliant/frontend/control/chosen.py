@@ -23,7 +23,7 @@ from pliant.frontend.control.copies import is_same, refused_same, scopes_of
 from pliant.frontend.control.either import Either, arrays, is_twin, may_stand_for
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.moved import Recipe
-from pliant.frontend.control.objects import containers, flatten, is_own
+from pliant.frontend.control.objects import containers, flatten, is_own, is_sealed
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.ornone import equal as equal_or_none
 from pliant.frontend.control.region import Outcome
@@ -118,6 +118,8 @@ def same(x: Any, y: Any) -> Any:
         if is_tracing() and id(one) in current().outermost.read:
             return _is_row(one, other)
     condition = is_same(x, y) if is_tracing() else None
+    if condition is None and type(x) is type(y) and is_sealed(x) and is_sealed(y):
+        raise refused_same(type(x).__name__)
     return False if condition is None else with_kind(condition, TRUTH)
 
 

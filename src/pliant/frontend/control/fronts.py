@@ -29,7 +29,7 @@ from pliant.frontend.array import fresh
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.growth import Element, merged, read_element
-from pliant.frontend.control.objects import LEAF, flatten, has_objects
+from pliant.frontend.control.objects import LEAF, flatten, has_objects, is_own
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, cast_value, value_of
@@ -117,13 +117,13 @@ class Front:
 
     def put(self, key: Any, x: Any) -> Front:
         """The elements after `front[key] = x`."""
-        own = like([x])
+        own = like([x], is_own)
         element = None if own is None else merged(self.form.element, own)
         if isinstance(key, slice) or element is None:
             raise self.refused()
         form = replace(self.form, element=element, is_ring=False)
         arrays = form.front(form.values([self])).arrays()
-        for array, leaf in zip(arrays, flatten(x)[0], strict=True):
+        for array, leaf in zip(arrays, element.leaves(x), strict=True):
             array[key] = leaf
         share([x])
         return form.front([*[array.whole.value for array in arrays], self.count])
@@ -187,7 +187,7 @@ class Form:
         fronts = [front for front, _ in parts if front is not None]
         elements = [front.form.element for front in fronts]
         for _, rest in parts:
-            own = like(rest) if rest else None
+            own = like(rest, is_own) if rest else None
             if rest and own is None:
                 return None
             elements += [] if own is None else [own]
@@ -238,7 +238,7 @@ class Form:
         share(rest)
         for j, x in enumerate(rest):
             place = roomy.place((front.length + j).value)
-            for n, (leaf, kind) in enumerate(zip(flatten(x)[0], kinds, strict=True)):
+            for n, (leaf, kind) in enumerate(zip(self.element.leaves(x), kinds, strict=True)):
                 made[n] = scatter_set(made[n], (place,), value_of(leaf, kind.type.dtype), unique=True)
         return [*made, (front.length + len(rest)).value, *start]
 
@@ -300,7 +300,7 @@ def check_left(before: Sequence[Any], now: Any) -> None:
     if front is None:
         return
     element = front.form.element
-    is_same = not before or (like([*before]) == element and not containers([*before])[1:])
+    is_same = not before or (like([*before], is_own) == element and not containers([*before])[1:])
     if element.is_mixed or not is_same:
         raise front.returned()
 

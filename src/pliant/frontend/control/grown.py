@@ -15,7 +15,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either, bases
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
-from pliant.frontend.control.objects import containers, flatten, in_region, unflatten
+from pliant.frontend.control.objects import containers, flatten, in_region, is_own, unflatten
 from pliant.frontend.control.origins import Origins
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
@@ -141,11 +141,13 @@ class Grown:
         """For each leaf of what was appended, its rows in an array that the loop carries, since it reads them."""
         element, carries = growth.element, self.slots.carries
         assert element is not None
+        if any([flatten(x, is_own)[1] != element.structure for x in added]):
+            raise NotInductive("a list that is read gets numbers where others of its elements have None")
         columns: list[list[Rows]] = []
         for n, (p, kind) in enumerate(zip(growth.arrays, element.kinds, strict=True)):
             number, end, made = len(carries), p, list[Storage]()
             for j, x in enumerate(added):
-                leaf = value_of(flatten(x)[0][n], kind.type.dtype)
+                leaf = value_of(element.leaves(x)[n], kind.type.dtype)
                 end = scatter_set(end, ((growth.first + j).value,), leaf, unique=True)
             carries.append(Carry(p, partial(growth.start, n), end))
             first = len(growth.before)

@@ -24,15 +24,27 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import in_other_places
-from pliant.frontend.control.objects import Opened, flatten, has_objects, is_own, is_value, keep, seal, unflatten
+from pliant.frontend.control.objects import (
+    Opened,
+    flatten,
+    has_objects,
+    is_own,
+    is_told_by_leaves,
+    is_value,
+    keep,
+    seal,
+    unflatten,
+    with_nones,
+)
 from pliant.frontend.control.picked import note_picked
 from pliant.frontend.control.region import Place, note, place_of
+from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.states import words_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.sizes import Size, size_of
-from pliant.frontend.tracing import Storage
+from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import SliceLens
 from pliant.frontend.whose import is_users
 from pliant.ops.index import gather
@@ -68,6 +80,22 @@ class Element:
     def has_arrays(self) -> bool:
         """Whether some parts of it can be written."""
         return not all([kind.is_scalar or kind.is_weak for kind in self.kinds])
+
+    @property
+    def is_told_by_numbers(self) -> bool:
+        """Whether two elements are equal if their parts are, which are numbers."""
+        return is_told_by_leaves(self.structure) and not any([kind.type.shape for kind in self.kinds])
+
+    def leaves(self, x: Any) -> list[Any]:
+        """The parts of an element."""
+        leaves, structure = flatten(x)
+        if structure != self.structure:
+            leaves, structure = flatten(x, is_own)
+        if structure == self.structure:
+            return leaves
+        current().outermost.has_nones = True
+        made = with_nones(x, unflatten(self.structure, self.kinds), _flag, _nothing)
+        return flatten(made, is_own)[0]
 
     def made(self, parts: Sequence[TracedArray]) -> Any:
         """An element that was read: a copy, which must not be changed."""
@@ -134,7 +162,7 @@ class Growth:
         """What the n-th array holds before the loop."""
         assert self.element is not None
         type = self.arrays[n].type
-        rows = [flatten(e)[0][n] for e in self.earlier]
+        rows = [self.element.leaves(e)[n] for e in self.earlier]
         known = [reshape(value_of(x, type.dtype), (1, *type.shape[1:])) for x in rows]
         rest = Type(type.dtype, (type.shape[0] - len(rows), *type.shape[1:]))
         return concatenate((*known, ir.operators.zeros(rest)), 0) if rest.size else concatenate(tuple(known), 0)
@@ -200,7 +228,7 @@ def item(holder: Any, key: Any) -> Any:
         return plainly(holder, key)
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
-    parts = zip(*[flatten(x, opened)[0] for x in holder], strict=True)
+    parts = zip(*[element.leaves(x) for x in holder], strict=True)
     read = [_picked([*part], key, kind) for part, kind in zip(parts, element.kinds, strict=True)]
     made = unflatten(element.structure, read)
     return standing_for(made, holder, key)
@@ -271,12 +299,32 @@ _PYTHONS: Final = frozenset((bool, int, float, complex))
 def merged(found: Element, other: Element) -> Element | None:
     """What elements of two forms have in common; None if they are not alike."""
     if found.structure != other.structure:
+        one, two = [unflatten(x.structure, x.kinds) for x in (found, other)]
+        pairs = (found.is_mixed, one, two), (other.is_mixed, two, one)
+        found, other = [Element(*_kinds(with_nones(a, b, lambda _: TRUTH, lambda k: k)), m) for m, a, b in pairs]
+    if found.structure != other.structure:
         return None
     pairs = [(a, a.joined(b)) for a, b in zip(found.kinds, other.kinds, strict=True)]
     if any([k is None or (k.type.dtype != a.type.dtype and not a.is_weak) for a, k in pairs]):
         return None
     is_mixed = found.is_mixed or other.is_mixed or not all(map(Kind.is_like, found.kinds, other.kinds))
     return Element(found.structure, tuple([k for _, k in pairs if k is not None]), is_mixed)
+
+
+def _kinds(tree: Any) -> tuple[Any, tuple[Kind, ...]]:
+    """The structure of a tree of kinds, and these."""
+    kinds, structure = flatten(tree, is_own)
+    return structure, tuple(kinds)
+
+
+def _flag(holds: bool) -> TracedArray:
+    """A truth value that is known, as one of an array."""
+    return with_kind(ir.const(holds, "bool"), TRUTH)
+
+
+def _nothing(kind: Kind) -> TracedArray:
+    """What lies in the place of a number where there is None."""
+    return with_kind(ir.operators.zeros(kind.type), kind)
 
 
 def read_element(value: Value, kind: Kind) -> TracedArray:

@@ -222,7 +222,7 @@ def _left_by_loops(elements: list[Any]) -> Steps | None:
     common = like(elements)
     if common is None or not are_mostly_rows(elements):
         return None
-    parts = [(leaf, kind) for x in elements for leaf, kind in zip(flatten(x)[0], common.kinds, strict=True)]
+    parts = [(leaf, kind) for x in elements for leaf, kind in zip(common.leaves(x), common.kinds, strict=True)]
     are_of_one_kind = all([kind_of(as_traced(leaf)).is_like(kind) for leaf, kind in parts])
     return Steps(len(elements), lambda k: item(elements, k)) if are_of_one_kind else None
 

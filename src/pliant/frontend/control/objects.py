@@ -25,8 +25,9 @@ from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import born
 from pliant.frontend.control.states import State, one_of_words
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.number import Kind, is_number
 from pliant.frontend.records import is_record
-from pliant.frontend.tracing import current, thread
+from pliant.frontend.tracing import current, is_tracing, thread
 from pliant.frontend.whose import is_plain
 
 Opened: TypeAlias = Callable[[Any], bool]  # whether an object that can be changed is taken apart
@@ -91,6 +92,36 @@ def flatten(tree: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
         made += inner
         parts.append(Parts(cast("Any", type(x)), own, structure, len(inner)))
     return made, Structure(outer, tuple(parts))
+
+
+def with_nones(x: Any, other: Any, flag: Callable[[bool], Any], nothing: Callable[[Any], Any]) -> Any:
+    """A tree in which numbers and None may be None, by a flag, where they are or may be in another one. flag: says
+    whether there is a number; nothing: makes what lies in its place."""
+    if OrNone in (type(x), type(other)) or (x is None) is not (other is None):
+        inner = other.pliant_value if type(other) is OrNone else other
+        own = x.pliant_value if type(x) is OrNone else x
+        if not isinstance(inner if own is None else own, Kind) and not is_number(own):
+            return x
+        is_there = x.pliant_flag if type(x) is OrNone else flag(x is not None)
+        return OrNone(is_there, nothing(inner) if own is None else own)
+    kind = cast("Any", type(x))
+    if kind is not type(other) or kind in (Unbound, State):
+        return x
+    if is_tuple(kind) and len(x) == len(other):
+        parts: Any = [with_nones(a, b, flag, nothing) for a, b in zip(x, other, strict=True)]
+        return cast("Any", kind(parts) if kind is tuple else kind(*parts))
+    names = _names_of(x, is_own)
+    if names is None or names != _names_of(other, is_own):
+        return x
+    contents = tuple([with_nones(getattr(x, n), getattr(other, n), flag, nothing) for n in names])
+    leaves, structure = flatten(contents, is_own)
+    return Parts(kind, names, structure, len(leaves)).made(leaves)
+
+
+def is_told_by_leaves(structure: Any) -> bool:
+    """Whether trees of a structure are equal if their leaves are: none has objects that can be changed, or None."""
+    parts = structure.parts if isinstance(structure, Structure) else ()
+    return all([p is None or (_is_frozen_class(p.kind) and is_told_by_leaves(p.structure)) for p in parts])
 
 
 def flatten_like(tree: Any, structure: Any) -> list[Any]:
@@ -176,6 +207,11 @@ def seal(tree: Any) -> None:
     top.lengths.are_unknown |= bool(found)
 
 
+def is_sealed(x: Any) -> bool:
+    """Whether lists have copies of an object, or it is one."""
+    return is_tracing() and current().outermost.sealed.get(id(x)) is x
+
+
 def has_objects(elements: Any) -> bool:
     """Whether some of the elements of a list are objects that can be changed, or hold some."""
     return any([next(containers(x), None) is not None for x in elements if type(x) not in NUMBERS])
@@ -212,7 +248,10 @@ def _names_of(x: Any, opened: Opened | None) -> tuple[str, ...] | None:
 
 def _is_frozen(x: Any) -> bool:
     """Whether something is a frozen dataclass that nothing but its fields makes up."""
-    kind = cast("Any", type(x))
+    return _is_frozen_class(cast("Any", type(x)))
+
+
+def _is_frozen_class(kind: Any) -> bool:
     params = getattr(kind, "__dataclass_params__", None)
     if params is None or not params.frozen:
         return False

@@ -17,7 +17,6 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import bounded, extents_of, whole_of
 from pliant.frontend.control.fronts import Form, Front, checked_place, extent_of
 from pliant.frontend.control.items import INDEX
-from pliant.frontend.control.objects import flatten
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
@@ -107,7 +106,7 @@ def with_new(elements: Sequence[Any], key: Any, x: Any) -> list[Any] | None:
     *columns, count = form.values(elements)
     n = taken_apart(count)
     i = _clamped(key, n)
-    parts, kinds = flatten(x)[0], form.element.kinds
+    parts, kinds = form.element.leaves(x), form.element.kinds
     new = [fresh(value_of(as_traced(leaf), kind.type.dtype)) for leaf, kind in zip(parts, kinds, strict=True)]
     if i.known is not None:
         made = [_spliced(column, i.known, (y,), i.known).value for column, y in zip(columns, new, strict=True)]
@@ -124,11 +123,11 @@ def with_new(elements: Sequence[Any], key: Any, x: Any) -> list[Any] | None:
 def are_equal_to(elements: Sequence[Any], x: Any) -> TracedArray | None:
     """Which of the elements, and of the places after them, equal an object; None if they cannot be compared."""
     form = _form_of([*elements, x]) if elements else None
-    if form is None or any([kind.type.shape for kind in form.element.kinds]):
+    if form is None or not form.element.is_told_by_numbers:
         return None
     *columns, count = form.values(elements)
     found = places_of(form.room) < with_kind(count, INDEX)
-    for column, leaf in zip(columns, flatten(x)[0], strict=True):
+    for column, leaf in zip(columns, form.element.leaves(x), strict=True):
         found = found & (fresh(column, is_array=True) == leaf)
     return found
 
@@ -144,7 +143,7 @@ def place_in(found: TracedArray, error: ValueError) -> Any:
 def are_equal(one: Sequence[Any], two: Sequence[Any]) -> Any:
     """Whether two lists hold equal elements."""
     form = _form_of(one, two)
-    if form is None or any([kind.type.shape for kind in form.element.kinds]):
+    if form is None or not form.element.is_told_by_numbers:
         return None
     *columns, n = form.values(one)
     *others, m = form.values(two)

@@ -24,7 +24,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
-from pliant.frontend.control.objects import LEAF, flatten, has_objects, is_value, seal, unflatten
+from pliant.frontend.control.objects import LEAF, Opened, flatten, has_objects, is_value, seal, unflatten
 from pliant.frontend.control.picked import roots
 from pliant.frontend.control.region import Place, is_of_step, note
 from pliant.frontend.convert import as_traced, value_of
@@ -42,10 +42,10 @@ def number_kind(elements: list[Any]) -> Kind | None:
     return element.kinds[0] if element.kinds[0].is_scalar or element.kinds[0].is_weak else None
 
 
-def like(elements: list[Any]) -> Element | None:
-    """What the elements of a list have in common, if arrays can hold them."""
+def like(elements: list[Any], opened: Opened | None = None) -> Element | None:
+    """What the elements of a list have in common, if arrays can hold them. opened: see `flatten`."""
     some = unlike(elements)
-    made = element_of(some) if all(map(is_value, some)) else None
+    made = element_of(some, opened) if all(map(is_value, some)) else None
     if made is None or not current().outermost.lengths.are_needed:
         return made
     return None if made.has_arrays or has_objects(some) else made
@@ -107,7 +107,7 @@ def held(elements: list[Any], kind: Kind) -> Value:
 
 def columns(elements: list[Any], element: Element) -> list[Value]:
     """For each part of an element, those of all elements as one value."""
-    rows = [flatten(x)[0] for x in elements]
+    rows = [element.leaves(x) for x in elements]
     return [_column([row[n] for row in rows], kind) for n, kind in enumerate(element.kinds)]
 
 
@@ -147,7 +147,7 @@ def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None
     if element is None or not holder:
         return None
     made: list[Value] = []
-    for column, x, kind in zip(columns(holder, element), flatten(value)[0], element.kinds, strict=True):
+    for column, x, kind in zip(columns(holder, element), element.leaves(value), element.kinds, strict=True):
         array = fresh(column, is_array=True)
         array[key] = with_kind(value_of(as_traced(x), kind.type.dtype), kind)
         made.append(array.value)
