@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, cast, final
@@ -124,12 +125,15 @@ ENDLESS: Final = 2**63 - 1  # steps of a loop that only a step ends
 class Steps:
     """The elements of a loop: how many, an int or a traced one, and the one at a number. ended: what asking for one
     more does, where that may raise. known: the tuple or list that has the elements, if they are numbers that are known
-    while tracing."""
+    while tracing. lists: those that have the elements, which a step may change; the one at a number that is known is
+    what they have there now. now: whether they have one more, after so many."""
 
     count: Any
     at: Callable[[Any], Any]
     ended: Callable[[], None] | None = None
     known: Sequence[Any] | None = None
+    lists: tuple[list[Any], ...] = ()
+    now: Callable[[int], bool] | None = None
 
     @property
     def is_static(self) -> bool:
@@ -147,6 +151,24 @@ class Steps:
         found = self.known
         return found is None or (len(found) == self.count and all([x is self.at(n) for n, x in enumerate(found)]))
 
+    @property
+    def content(self) -> list[list[Any]]:
+        """What the lists hold."""
+        return [[*elements] for elements in self.lists]
+
+    def has_still(self, content: list[list[Any]]) -> bool:
+        """Whether the lists hold what they did."""
+        pairs = zip(self.lists, content, strict=True)
+        return all([len(x) == len(y) and all(map(operator.is_, x, y)) for x, y in pairs])
+
+    def with_each(self, made: Callable[[Any, Any], Any]) -> Steps:
+        """What is made of each element and its number."""
+        return Steps(self.count, lambda k: made(self.at(k), k), self.ended, lists=self.lists, now=self.now)
+
+    def has(self, n: int) -> bool:
+        """Whether there is an element at a number."""
+        return n < self.count if self.now is None else self.now(n)
+
     def __iter__(self) -> Iterator[Any]:
         return map(self.at, range(self.count))
 
@@ -159,7 +181,7 @@ def steps_of(elements: Any) -> Steps | None:
         return elements
     if isinstance(elements, Mapped):
         inner = steps_of(elements.elements)
-        return None if inner is None else Steps(inner.count, lambda k: elements.function(inner.at(k)), inner.ended)
+        return None if inner is None else inner.with_each(lambda x, _: elements.function(x))
     if isinstance(elements, Range):
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
@@ -179,8 +201,33 @@ def steps_of(elements: Any) -> Steps | None:
     if type(elements) is list:
         listed = cast("list[Any]", elements)
         rows = rows_of(listed)
-        return _pythons(listed) or _tuples(listed) or _left_by_loops(listed) if rows is None else steps_of(rows)
+        found = _pythons(listed) or _tuples(listed) or _left_by_loops(listed) if rows is None else steps_of(rows)
+        return None if found is None else _of_list(listed, found.at)
     return _made(elements) if isinstance(elements, Made) else None
+
+
+def _of_list(elements: list[Any], at: Callable[[Any], Any]) -> Steps:
+    """The elements of a list, of which one at a traced place is found by other means."""
+
+    def element(k: Any) -> Any:
+        return elements[k] if type(k) is int else at(k)
+
+    return Steps(len(elements), element, lists=(elements,), now=lambda n: n < len(elements))
+
+
+def of_one(elements: Any) -> Steps | None:
+    """The elements of a list or tuple that are one object, as those of `[x] * n`; None of others."""
+    kind: Any = cast("Any", type(elements))
+    some: Any = elements
+    if kind not in (list, tuple) or not is_one(some):
+        return None
+    x = some[0]
+    return _of_list(some, lambda k: x) if kind is list else Steps(len(some), lambda k: x)
+
+
+def is_one(elements: Sequence[Any]) -> bool:
+    """Whether elements are the same object, there more than once."""
+    return len(elements) > 1 and all([x is elements[0] for x in elements])
 
 
 def _pythons(elements: list[Any]) -> Steps | None:
@@ -265,19 +312,25 @@ def _made(elements: Made) -> Steps | None:
     if elements.function is enumerate:
         start = parts[1] if len(parts) == 2 else 0
         parts = parts[:1]
-    found = [steps_of(p) for p in parts]
+    found = [steps_of(p) or of_one(p) for p in parts]
     if not found or any([s is None for s in found]):
         return None
     inner = cast("list[Steps]", found)
     first = inner[0]
     if elements.function is enumerate:
-        return Steps(first.count, lambda k: (scaled(k, start, 1), first.at(k)), first.ended)
+        return first.with_each(lambda x, k: (scaled(k, start, 1), x))
     if any([s.ended is not None for s in inner]):
         return None
     if elements.function is reversed:
         if first.is_endless:
             return None
-        return Steps(first.count, lambda k: first.at((first.count - 1) - k))
+        last = first.count - 1
+
+        def is_left(n: int) -> bool:
+            return n <= last and first.has(last - n)
+
+        now = is_left if first.lists else None
+        return Steps(first.count, lambda k: first.at(last - k), lists=first.lists, now=now)
     return _zipped(inner, is_strict=elements.is_strict)
 
 
@@ -294,7 +347,13 @@ def _zipped(parts: Sequence[Steps], *, is_strict: bool) -> Steps | None:
         for other in counts[1:]:
             count = with_kind(value_of(cast("Any", np.minimum)(count, traced(other)), "i64"), INDEX)
     ended = partial(_unequal, parts, count) if is_strict and len(counts) > 1 else None
-    return Steps(count, lambda k: tuple([s.at(k) for s in parts]), ended)
+    lists = tuple([elements for s in parts for elements in s.lists])
+
+    def have(n: int) -> bool:
+        return all([s.has(n) for s in parts])
+
+    now = have if lists and is_static else None
+    return Steps(count, lambda k: tuple([s.at(k) for s in parts]), ended, lists=lists, now=now)
 
 
 def _unequal(parts: Sequence[Steps], least: Any) -> None:

@@ -12,9 +12,9 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.chosen import truth_of_two
 from pliant.frontend.control.copies import seen_too
-from pliant.frontend.control.fronts import Front, as_list, first_front, front_of
+from pliant.frontend.control.fronts import Front, as_list, checked_place, first_front, front_of
 from pliant.frontend.control.growth import growth_of
-from pliant.frontend.control.items import Range, steps_of
+from pliant.frontend.control.items import Range, is_one, steps_of
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.ornone import OrNone, present, truth
 from pliant.frontend.control.perhaps import in_known_order, whole
@@ -83,7 +83,11 @@ def item(holder: Any, key: Any) -> Any:
             return None
         return _like(holder, found(holder, "a slice", part(holder, key)))
     if front is None:
-        return None
+        is_open_place = type(key) is TracedArray and key.concrete is None and not key.shape and key.type.kind in "iu"
+        if not is_open_place or not is_one(holder):
+            return None
+        checked_place(key, Size(len(holder)), IndexError(f"{type(holder).__name__} index out of range"))
+        return holder[0]
     is_last = isinstance(key, int) and -len(holder) < key < 0
     return holder[key] if is_last else front.item(key)
 

@@ -16,7 +16,7 @@ from pliant.core.origin import here
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
-from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
+from pliant.frontend.control.items import Mapped, Steps, of_one, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, Taken, has_steps, name_of
 from pliant.frontend.control.offsets import offsets, told
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
@@ -125,7 +125,7 @@ def _until(site: Site, test: Callable[[Any], Any]) -> Callable[[Any], Signal | N
 
 
 def _counted(site: Site, elements: Any) -> Signal | None:
-    steps = steps_of(elements) or offsets(elements) if is_tracing() else None
+    steps = steps_of(elements) or offsets(elements) or of_one(elements) if is_tracing() else None
     if steps is None:
         return _plain(site, iter(elements), name_of(elements))
     if steps.ended is not None:
@@ -164,10 +164,11 @@ def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Sig
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
     is_tried = any(failed_before(site.code, depth()))
-    while done < steps.count and steps.is_same:
+    content = steps.content
+    while steps.has(done) and steps.is_same:
         left = steps.count - done
         is_worth = (left > FEW and steps.known is None) or (left > 1 and is_heavy(site.code))
-        if is_worth and not is_tried and peeled <= PEELED:
+        if is_worth and not is_tried and peeled <= PEELED and steps.has_still(content):
             found = _captured(site, steps, done)
             if type(found) is Captured:
                 return _run_static(site, steps, done, found)
@@ -218,11 +219,12 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     """The search for a step's form, from step `done` on."""
 
     def step(index: Value, j: int) -> Signal | None:
+        content = steps.content
         item = steps.at(offset(index, plan.period, done + j))
         if steps.known is not None:
             plan.told.update(told(item, steps.at(steps.count - (steps.count - done) % plan.period - plan.period + j)))
         signal = site.body(item)
-        if not steps.is_same:
+        if not (steps.is_same and steps.has_still(content)):
             raise NotInductive("the list that it goes over changes")
         return signal
 
