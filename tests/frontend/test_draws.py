@@ -69,3 +69,19 @@ def test_other_draws_are_errors() -> None:
 
     with pytest.raises(pliant.PliantError, match="several numbers that are known only at run time"):
         pliant.jit(of_several_numbers)(X)
+
+
+@pytest.mark.parametrize("drawn", [0, 1, 2, 3])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_two_words_are_drawn_where_the_words_end_as_elsewhere(drawn: int, shift: int) -> None:
+    def f(n: Any) -> Any:
+        return np.random.rand() + np.random.rand(2) * n, np.random.standard_normal(), np.random.randint(0, 9)
+
+    compiled = pliant.jit(f)
+    outcomes: list[Any] = []
+    for run in (compiled, f):
+        np.random.seed(3)
+        np.random.bytes(4 * (620 + 2 * (drawn - 1) + shift))
+        outcomes.append([*run(2.0), np.random.rand()])
+    for got, wanted in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-15)

@@ -43,17 +43,23 @@ class Twister:
         is_end = place >= COUNT
         self.key = twisted(self.key, COUNT if is_end else 0)
         place = 0 if is_end else place
-        x = self.key[place]
         self.place = np.int32(place + 1)
-        x = x ^ x >> U32(11)
-        x = x ^ x << U32(7) & U32(0x9D2C5680)
-        x = x ^ x << U32(15) & U32(0xEFC60000)
-        return U64(x ^ x >> U32(18))
+        return mixed(self.key[place])
+
+    def next_two(self) -> tuple[Any, Any]:
+        """32 bits, and the next 32: the words are twisted once, if the first are the last of those before."""
+        place = np.int64(self.place)
+        last = self.key[COUNT - 1]
+        is_end = place >= COUNT - 1
+        self.key = twisted(self.key, COUNT if is_end else 0)
+        place = place - COUNT if is_end else place
+        self.place = np.int32(place + 2)
+        return mixed(np.where(place < 0, last, self.key[place])), mixed(self.key[place + 1])
 
     def next64(self) -> Any:
         """64 bits."""
-        high = self.next32()
-        return high << U64(32) | self.next32()
+        high, low = self.next_two()
+        return high << U64(32) | low
 
     def uniform(self) -> Any:
         """A number from 0 up to 1."""
@@ -68,6 +74,14 @@ class Twister:
         return -np.log(1.0 - self.uniform())
 
 
+def mixed(x: Any) -> Any:
+    """The bits that are drawn of a word."""
+    x = x ^ x >> U32(11)
+    x = x ^ x << U32(7) & U32(0x9D2C5680)
+    x = x ^ x << U32(15) & U32(0xEFC60000)
+    return U64(x ^ x >> U32(18))
+
+
 def twisted(key: Any, count: Any) -> Any:
     """The next words: all of them, or the same if there are none. (A branch would copy them.)"""
     for n in range(count):
@@ -79,8 +93,8 @@ def twisted(key: Any, count: Any) -> Any:
 @Sampled
 def of_two(bits: Any) -> Any:
     """A number from 0 up to 1, of two words."""
-    high = bits.next32() >> U64(5)
-    return ((high << U64(26)) + (bits.next32() >> U64(6))) * UNIT
+    high, low = bits.next_two()
+    return ((high >> U64(5) << U64(26)) + (low >> U64(6))) * UNIT
 
 
 @Sampled
