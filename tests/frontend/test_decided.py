@@ -378,3 +378,24 @@ def test_many_numbers_are_asked_for_natively_once_that_was_done_often(monkeypatc
         assert compiled(given) == pytest.approx(f(given))
         natives.append(len(compiled.natives))
     assert (natives[4], natives[-1] > 0) == (0, True)
+
+
+def test_numbers_behind_short_loops_are_not_compiled_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        y = x
+        for _ in range(9):
+            y = np.sin(y) + y * y[0] * 0.1
+        n = int(np.abs(y).sum()) + 1
+        return np.ones(n) * x[0]
+
+    made: list[str] = []
+    compile = decided.Decided.compiled
+
+    def counted(fn: Any) -> Any:
+        made.append(fn.name)
+        return compile(fn)
+
+    monkeypatch.setattr(decided.Decided, "compiled", staticmethod(counted))
+    with pliant.disable_jit():
+        np.testing.assert_array_equal(pliant.jit(f)(X), f(X))
+    assert not made

@@ -10,6 +10,7 @@ themselves can be decided, not what a step of a loop computes, or one of many ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -18,7 +19,7 @@ from typing import Any, ClassVar, Final, cast, final
 import numpy as np
 
 from pliant.core.build import abstract
-from pliant.core.inner import functions_of
+from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Const, Function, Node, Param, Value, nodes, substitute
 from pliant.core.origin import CodeOrigin, here
 from pliant.core.scope import scope
@@ -37,6 +38,7 @@ MOST: Final = 64  # traces that are done again
 NUMBERS: Final = 1 << 12  # of one program, or as many as its arrays have elements
 FEW: Final = 256  # numbers that native code makes at once: of more, it would take LLVM long
 OFTEN: Final = 64  # times that more are asked for, before native code makes them: by then they have taken as long
+WORTH: Final = 400  # operations run one by one that take as long as one takes to be compiled
 BYTES: Final = 1 << 30  # of what leads to them
 KINDS: Final = "biu"  # of dtypes that can be decided
 
@@ -233,7 +235,8 @@ class Deciding:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         order = _new(root, self.contents)
         try:
-            if any([_has_loops(n) for n in order]):
+            count, most = _work(order)
+            if most > WORTH * count and any([_has_loops(n) for n in order]):
                 self._run_natively(order)
             else:
                 with np.errstate(all="ignore"):
@@ -372,6 +375,33 @@ def _has_loops(node: Node) -> bool:
     inner = functions_of(node.op).values()
     is_loop = isinstance(node.op, Loop | WhileLoop)
     return is_loop or any([_has_loops(n) for fn in inner for n in fn.nodes])
+
+
+def _work(of: Sequence[Node]) -> tuple[int, float]:
+    """How many operations nodes are, with those in them, and how many of them are run at most."""
+    count, most = len(of), float(len(of))
+    for node in of:
+        inner = [_work_of(fn) for fn in functions_of(node.op).values()]
+        if inner:
+            count += sum([n for n, _ in inner])
+            most += _steps(node) * sum([n for _, n in inner])
+    return count, most
+
+
+@answered
+def _work_of(fn: Function) -> tuple[int, float]:
+    return _work(fn.nodes)
+
+
+def _steps(node: Node) -> float:
+    """How often a node runs what it holds, at most."""
+    match node.op:
+        case Loop():
+            return node.op.length
+        case WhileLoop():
+            return math.inf
+        case _:
+            return 1
 
 
 def _new(root: Value, done: Collection[Value]) -> list[Node]:
