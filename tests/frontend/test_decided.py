@@ -396,6 +396,10 @@ def test_numbers_behind_short_loops_are_not_compiled_for(monkeypatch: pytest.Mon
         return compile(fn)
 
     monkeypatch.setattr(decided.Decided, "compiled", staticmethod(counted))
-    with pliant.disable_jit():
+    counts: list[int] = []
+    for worth in (0, decided.WORTH):
+        monkeypatch.setattr(decided, "WORTH", worth)
+        made.clear()
         np.testing.assert_array_equal(pliant.jit(f)(X), f(X))
-    assert not made
+        counts.append(len(made))
+    assert counts[0] > counts[1]

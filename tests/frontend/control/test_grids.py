@@ -27,13 +27,17 @@ def test_a_row_that_was_read_before_its_lists_were_written_is_an_error() -> None
 
 
 @pytest.mark.usefixtures("for_all_data")
-def test_lists_that_are_one_list_are_no_table() -> None:
+def test_lists_that_are_one_list_are_that_list() -> None:
     def f(x: Any) -> Any:
         table = [[0.0] * 3] * 3
-        table[int(x[0])][0] = 4.0
+        table[int(x[0])][0] = x[1]
         return table[0][0], table[1][0]
 
-    assert pliant.jit(f)(X) == f(X)
+    for k in (-3.0, 0.0, 2.0):
+        x = np.array([k, 0.7])
+        assert pliant.jit(f)(x) == f(x)
+    with pytest.raises(IndexError):
+        pliant.jit(f)(np.array([3.0, 0.7]))
 
 
 def test_rows_of_other_lengths_by_a_condition() -> None:
