@@ -54,7 +54,7 @@ class Twister:
         self.key = twisted(self.key, COUNT if is_end else 0)
         place = place - COUNT if is_end else place
         self.place = np.int32(place + 2)
-        return mixed(np.where(place < 0, last, self.key[place])), mixed(self.key[place + 1])
+        return mixed(np.where(place < 0, last, self.key[np.maximum(place, 0)])), mixed(self.key[place + 1])
 
     def next64(self) -> Any:
         """64 bits."""
