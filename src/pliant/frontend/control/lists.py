@@ -48,7 +48,7 @@ def asked(x: Any) -> Any:
     if is_chosen(x):
         return truth_of_two(x, asked)
     if type(x) is TracedArray and x.size == 1 and (x.shape or x.type.dtype != "bool"):
-        number = x.reshape(())  # which may be known, as one that the program is made for
+        number = x.reshape(()) if x.shape else x  # which may be known, as one that the program is made for
         return with_kind(value_of(number, "bool"), TRUTH) if number.concrete is None else bool(number)
     whole(x)
     front = front_of(x)
