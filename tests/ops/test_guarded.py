@@ -334,3 +334,58 @@ def test_rows_that_are_masked_after_a_product_spoil_no_derivative():
     x[[1, 4], [2, 0]] = np.nan
     kept = np.delete(x, [1, 4], axis=0)
     np.testing.assert_allclose(pliant.grad(loss)(w, x), 2 * kept.T @ (kept @ w), rtol=1e-12)
+
+
+def by_either(m: Any, n: Any) -> Any:
+    return m[:, None] | n[None, :]
+
+
+def by_both(m: Any, n: Any) -> Any:
+    return m[:, None] & n[None, :]
+
+
+def by_choice(m: Any, n: Any) -> Any:
+    return np.where(m[:, None], n[None, :], False)
+
+
+def by_numbers(m: Any, n: Any) -> Any:
+    return np.where(m[:, None], np.arange(4)[None, :], 0) < 2
+
+
+def not_by_choice(m: Any, n: Any) -> Any:
+    return ~np.where(m[:, None], n[None, :], False)
+
+
+def unlike_both(m: Any, n: Any) -> Any:
+    return (m[:, None] & n[None, :]) == False  # noqa: E712  (a comparison of masks)
+
+
+@pytest.mark.parametrize("f", [by_either, by_both, by_choice, by_numbers, not_by_choice, unlike_both])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_masks_of_products_by_rows_and_columns(f: Callable[..., Any], *, is_kept: bool):
+    x, w = ROWS, np.random.default_rng(1).standard_normal((9, 4))
+    mask = f(x[:, 0] > 0, w[0] > 0)
+
+    def loss(w: Any, x: Any) -> Any:
+        product = x @ w
+        return np.sum(np.where(mask, product, 0.0) if is_kept else np.where(mask, 0.0, product))
+
+    ct = np.where(mask == is_kept, 1.0, 0.0)
+    dw, dx = pliant.grad(loss, argnums=(0, 1))(w, x)
+    np.testing.assert_allclose(dw, x.T @ ct, rtol=1e-12)
+    np.testing.assert_allclose(dx, ct @ w.T, rtol=1e-12)
+
+
+def test_rows_and_columns_that_are_masked_together_spoil_no_derivative():
+    x = np.random.default_rng(2).standard_normal((6, 3))
+    x[[0, 4], [1, 2]] = -3.0
+    kept = (x > -2).all(axis=1)
+    rest = x[kept]
+
+    def loss(x: Any, kept: Any) -> Any:
+        roots = np.sqrt(x + 2)
+        return np.sum(np.where(kept[:, None] & kept[None, :], roots @ roots.T, 0.0))
+
+    expected = np.zeros_like(x)
+    expected[kept] = pliant.grad(loss)(rest, np.ones(len(rest), bool))
+    np.testing.assert_allclose(pliant.grad(loss)(x, kept), expected, rtol=1e-12)

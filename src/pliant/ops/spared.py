@@ -7,6 +7,7 @@ it is zero now does not mean that it always is: its derivative need not be zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, final
 
 from pliant.core.data import frozen
@@ -14,7 +15,7 @@ from pliant.core.inner import functions_of
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise, fit, sum_of, unfit
-from pliant.ops.bits import logical_or
+from pliant.ops.bits import BitwiseAnd, bitwise_and, logical_or
 from pliant.ops.compare import NotEqual, equal
 from pliant.ops.complex import conj
 from pliant.ops.select import (
@@ -103,23 +104,28 @@ def spared_factor(ct: Value, k: Value, axes: Mapping[int, int]) -> Value:
 
 
 def along(mask: Value, axes: Mapping[int, int], shape: tuple[int, ...]) -> Value | None:
-    """A mask as one of another shape, which holds at least there, if it varies along no axes but some that are there as
-    others."""
-    if isinstance(mask.op, Elementwise):
-        parts = [along(x, axes, shape) for x in mask.args]
-        found = [part for part in parts if part]
-        if len(found) == len(parts):
-            return mask.op(*found)
-        is_both = isinstance(mask.op, Select) and is_zero(mask.args[2])
-        return next((part for part in parts[:2] if part), None) if is_both else None
-    own = tuple(range(mask.type.rank))
-    if isinstance(mask.op, Broadcast):
-        own, (mask,) = mask.op.axes, mask.args
+    """A mask as one of another shape, which holds at least there. axes: those that are there as others; what of two
+    conditions that both have to hold varies along more of them is left out."""
+    is_both = isinstance(mask.op, BitwiseAnd) or (isinstance(mask.op, Select) and is_zero(mask.args[2]))
+    if mask.dtype != "bool" or not is_both:
+        return _just_along(mask, axes, shape)
+    found = [part for x in mask.args[:2] if (part := along(x, axes, shape)) is not None]
+    return reduce(bitwise_and, found) if found else None
+
+
+def _just_along(x: Value, axes: Mapping[int, int], shape: tuple[int, ...]) -> Value | None:
+    """A value as one of another shape, if it varies along no axes but some that are there as others."""
+    if isinstance(x.op, Elementwise):
+        parts = [part for a in x.args if (part := _just_along(a, axes, shape)) is not None]
+        return x.op(*parts) if len(parts) == len(x.args) else None
+    own = tuple(range(x.type.rank))
+    if isinstance(x.op, Broadcast):
+        own, (x,) = x.op.axes, x.args
     if not set(own) <= set(axes):
         return None
     new = [axes[a] for a in own]
     order = sorted(range(len(new)), key=new.__getitem__)
-    return broadcast(permute(mask, order), shape, tuple(sorted(new)))
+    return broadcast(permute(x, order), shape, tuple(sorted(new)))
 
 
 def is_looked_at(mask: Value) -> bool:

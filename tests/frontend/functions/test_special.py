@@ -128,3 +128,12 @@ def test_what_has_no_formula_is_refused() -> None:
         pliant.jit(lambda n: special.comb(n, 2, exact=True))(5)
     with pytest.raises(UnsupportedError, match=r"the order of scipy.special.polygamma must be known"):
         pliant.jit(lambda n, x: special.polygamma(n, x))(1.0, np.ones(3))
+
+
+@pytest.mark.parametrize("y", [0.2, 1.0, 3.0])
+def test_a_factor_of_a_logarithm_has_a_slope_where_it_is_zero(y: float) -> None:
+    np.testing.assert_allclose(pliant.grad(lambda x: special.xlogy(x, y))(0.0), np.log(y))
+    np.testing.assert_allclose(pliant.grad(lambda x: special.xlog1py(x, y))(0.0), np.log1p(y))
+    assert pliant.grad(lambda x: special.xlogy(x, 0.0))(0.0) == 0
+    given = np.array([0.0, 0.0, 0.0, 0.0, 2.0, np.nan]), np.array([0.0, -1.0, np.inf, np.nan, 0.0, 0.0])
+    np.testing.assert_array_equal(pliant.jit(lambda x, y: special.xlogy(x, y))(*given), special.xlogy(*given))

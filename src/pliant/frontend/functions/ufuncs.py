@@ -247,10 +247,11 @@ def _log_expit(x: Value) -> Value:
 
 
 def _xlog(log: Builder) -> Builder:
-    """x·log y, which is 0 where x is 0 and y is no NaN."""
+    """x·log y, which is 0 where x is 0 and y is no NaN, also where log y is infinite, or none."""
 
     def xlog(x: Value, y: Value) -> Value:
-        is_zero = bits.bitwise_and(compare.equal(x, const(0, x.dtype)), bits.invert(compare.isnan(y)))
+        has_none = bits.bitwise_and(bits.invert(compare.isfinite(log(y))), bits.invert(compare.isnan(y)))
+        is_zero = bits.bitwise_and(compare.equal(x, const(0, x.dtype)), has_none)
         one = const(1, y.dtype)
         return select(is_zero, const(0, x.dtype), elementwise.mul(x, log(select(is_zero, one, y))))
 
