@@ -15,6 +15,8 @@ from pliant.frontend.functions.common import xp
 
 _HALF_LOG_2PI: Final = 0.5 * math.log(2 * math.pi)
 _STIRLING: Final = (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+_EXPREL: Final = tuple([1 / math.factorial(k) for k in range(14, 0, -1)])
+_LOGREL: Final = tuple([(-1) ** k / (k + 1) for k in range(14, -1, -1)])
 _FAR: Final = (-135135.0, 10395.0, -945.0, 105.0, -15.0, 3.0, -1.0, 0.0)
 
 # Wichura 1988, Algorithm AS 241: numerators and denominators of quantiles, highest powers first.
@@ -102,8 +104,18 @@ def _gamma(x: Any) -> Any:
 
 
 def _rgamma(x: Any) -> Any:
-    is_pole = (x <= 0) & (xp.floor(x) == x)
-    return xp.where(is_pole, xp.copysign(0.0, x), 1 / _gamma(xp.where(is_pole, 1.0, x)))
+    """1 / Γ(x); where x is small by reflection, which is smooth at the poles of Γ."""
+    is_small = x < 0.5
+    some = xp.where(is_small & ~xp.isinf(x), x, 0.0)
+    wave, size = _sine(some) / math.pi, xp.exp(_gammaln(1 - some))
+    small = xp.where(xp.isinf(size) & (wave == 0), 0.0, wave * size)
+    return xp.where(is_small, small, xp.exp(-_gammaln(xp.where(is_small, 1.0, x))))
+
+
+def _sine(x: Any) -> Any:
+    """sin πx, which is 0 at whole numbers."""
+    whole = xp.rint(x)
+    return xp.where(whole % 2 != 0, -1.0, 1.0) * xp.sin(math.pi * (x - whole))
 
 
 def _loggamma(x: Any) -> Any:
@@ -117,7 +129,8 @@ def _stirling(x: Any) -> Any:
 
 def _betaln(a: Any, b: Any) -> Any:
     """log |B(a, b)|: where the larger one is large, log Γ(a) − log Γ(a + b) by Stirling's formula, which cancels."""
-    large, small = xp.maximum(a, b), xp.minimum(a, b)
+    is_first = a > b
+    large, small = xp.where(is_first, a, b), xp.where(is_first, b, a)
     is_large = (large >= 10) & (small > 0)
     top, rest = xp.where(is_large, large, 10.0), xp.where(is_large, small, 1.0)
     total = top + rest
@@ -130,16 +143,18 @@ def _beta(a: Any, b: Any) -> Any:
 
 
 def _binom(n: Any, k: Any) -> Any:
-    """n over k, for real numbers: 1 / ((n + 1) B(n − k + 1, k + 1))."""
+    """n over k, for real numbers: 1 / ((n + 1) B(n − k + 1, k + 1)), elsewhere by reflection."""
     is_inside = (k >= 0) & (k <= n)
-    inside = xp.exp(
-        -xp.log1p(xp.where(is_inside, n, 0.0)) - _betaln(1 + xp.where(is_inside, n - k, 0.0), 1 + xp.abs(k))
-    )
+    some_n, some_k = xp.where(is_inside, n, 0.0), xp.where(is_inside, k, 0.0)
+    inside = xp.exp(-xp.log1p(some_n) - _betaln(1 + some_n - some_k, 1 + some_k))
+    is_beside = (n > -1) & ~is_inside
+    gap = xp.where(is_beside, xp.where(k < 0, -k, k - n), 1.0)
+    beside = _sine(gap) / math.pi * xp.exp(_betaln(1 + xp.where(is_beside, n, 0.0), gap))
     sign = _gamma_sign(n + 1) * _gamma_sign(k + 1) * _gamma_sign(n - k + 1)
-    outside = sign * xp.exp(_gammaln(n + 1) - _gammaln(k + 1) - _gammaln(n - k + 1))
-    is_none = ((k < 0) & (xp.floor(k) == k)) | ((k > n) & (n >= 0) & (xp.floor(n - k) == n - k))
-    whole = xp.where(is_none, 0.0, outside)
-    return xp.where(is_inside, inside, xp.where((n < 0) & (xp.floor(n) == n), np.nan, whole))
+    below = sign * xp.exp(_gammaln(n + 1) - _gammaln(k + 1) - _gammaln(n - k + 1))
+    below = xp.where((k < 0) & (xp.floor(k) == k), 0.0, below)
+    below = xp.where((n < 0) & (xp.floor(n) == n), np.nan, below)
+    return xp.where(is_inside, inside, xp.where(is_beside, beside, below))
 
 
 def _relative(x: Any, y: Any, rest: Any, at_zero: Any) -> Any:
@@ -165,26 +180,35 @@ def _huber(delta: Any, r: Any) -> Any:
 
 
 def _pseudo_huber(delta: Any, r: Any) -> Any:
-    v = r / xp.where(delta == 0, 1.0, delta)
-    inside = xp.where(delta == 0, 0.0, delta * delta * (v * v / (1 + xp.sqrt(1 + v * v))))
-    return xp.where(delta < 0, np.inf, inside)
+    size = xp.hypot(xp.where((delta == 0) & (r == 0), 1.0, delta), r)
+    return xp.where(delta < 0, np.inf, delta * r * (r / (size + delta)))
+
+
+def _near(series: Sequence[float], bound: float, power: Any, x: Any) -> tuple[Any, Any]:
+    """Whether power · x is near 0, and x times a power series in that there."""
+    u = power * x
+    is_near = (xp.abs(u) < bound) | (power == 0)
+    some = xp.where(is_near, x, 0.0)
+    return is_near, some * _power_series(series, power * xp.where(xp.isinf(some), 0.0, some))
 
 
 def _boxcox(x: Any, power: Any) -> Any:
-    is_log = power == 0
-    some = xp.where(is_log, 1.0, power)
-    return xp.where(is_log, xp.log(x), xp.expm1(some * xp.log(x)) / some)
+    log = xp.log(x)
+    is_near, near = _near(_EXPREL, 0.3, power, log)
+    some = xp.where(is_near, 1.0, power)
+    return xp.where(is_near, near, xp.expm1(some * log) / some)
 
 
 def _inv_boxcox(x: Any, power: Any) -> Any:
-    is_log = power == 0
-    some = xp.where(is_log, 1.0, power)
-    return xp.where(is_log, xp.exp(x), xp.exp(xp.log1p(some * x) / some))
+    is_near, near = _near(_LOGREL, 0.05, power, x)
+    some = xp.where(is_near, 1.0, power)
+    return xp.exp(xp.where(is_near, near, xp.log1p(some * x) / some))
 
 
 def _exprel(x: Any) -> Any:
-    some = xp.where(x == 0, 1.0, x)
-    return xp.where(xp.abs(x) < 1e-8, 1 + 0.5 * x, xp.expm1(some) / some)
+    is_near = xp.abs(x) < 0.3
+    some = xp.where(is_near, 1.0, x)
+    return xp.where(is_near, _power_series(_EXPREL, xp.where(is_near, x, 0.0)), xp.expm1(some) / some)
 
 
 FORMULAS: Final[dict[str, Callable[..., Any]]] = {

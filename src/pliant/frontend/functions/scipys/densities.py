@@ -38,12 +38,14 @@ _betaln, _erf, _erfc, _gammaln, _log_expit, _log_ndtr, _logit, _ndtr, _ndtri, _x
 class Distribution:
     """A distribution. log: of the standard density, or the probability; other formulas are of the standard one too, and
     all have the shape parameters last. support: the least and the greatest value; is_valid: whether shape parameters
-    are such."""
+    are such; end: whether there is an end of the support at a value, where the density is a power of the distance to
+    it, that distance, the power, and the logarithm of what that is multiplied by."""
 
     log: Formula
     shapes: tuple[str, ...] = ()
     support: Formula = lambda *_: (-INF, INF)
     is_valid: Formula = lambda *shapes: all_of(*[s > 0 for s in shapes])
+    end: Formula | None = None
     cdf: Formula | None = None
     sf: Formula | None = None
     logcdf: Formula | None = None
@@ -94,11 +96,11 @@ def _lognormal(y: Any, s: Any) -> Any:
 
 
 def _logistic(y: Any) -> Any:
-    return -xp.abs(y) - 2 * xp.log1p(xp.exp(-xp.abs(y)))
+    return _log_expit(y) + _log_expit(-y)
 
 
 def _laplace_tail(y: Any) -> Any:
-    half = 0.5 * xp.exp(-xp.abs(y))
+    half = 0.5 * xp.exp(xp.where(y > 0, -y, y))
     return xp.where(y > 0, half, 1 - half)
 
 
@@ -110,19 +112,30 @@ def _binomial(k: Any, n: Any, p: Any) -> Any:
     return -xp.log1p(n) - _betaln(n - k + 1, k + 1) + _xlogy(k, p) + _xlog1py(n - k, -p)
 
 
+def _beta_end(y: Any, a: Any, b: Any) -> tuple[Any, Any, Any, Any]:
+    is_low = y == 0
+    away, beside = xp.where(is_low, y, 1 - y), xp.where(is_low, 1 - y, y)
+    power, rest = xp.where(is_low, a - 1, b - 1), xp.where(is_low, b - 1, a - 1)
+    return is_low | (y == 1), away, power, _xlogy(rest, xp.where(beside > 0, beside, 1.0)) - _betaln(a, b)
+
+
 CONTINUOUS: Final = {
     "norm": Distribution(
         _normal, cdf=_ndtr, sf=lambda y: _ndtr(-y), logcdf=_log_ndtr, logsf=lambda y: _log_ndtr(-y), ppf=_ndtri,
         isf=lambda q: -_ndtri(q),
     ),
     "t": Distribution(_student, ("df",)),
-    "gamma": Distribution(lambda y, a: _xlogy(a - 1, y) - y - _gammaln(a), ("a",), _positive),
+    "gamma": Distribution(
+        lambda y, a: _xlogy(a - 1, y) - y - _gammaln(a), ("a",), _positive,
+        end=lambda y, a: (y == 0, y, a - 1, -y - _gammaln(a)),
+    ),
     "chi2": Distribution(
-        lambda y, df: _xlogy(df / 2 - 1, y) - y / 2 - _gammaln(df / 2) - math.log(2) * df / 2, ("df",), _positive
+        lambda y, df: _xlogy(df / 2 - 1, y) - y / 2 - _gammaln(df / 2) - math.log(2) * df / 2, ("df",), _positive,
+        end=lambda y, df: (y == 0, y, df / 2 - 1, -y / 2 - _gammaln(df / 2) - math.log(2) * df / 2),
     ),
     "invgamma": Distribution(_inverse_gamma, ("a",), _positive),
     "beta": Distribution(
-        lambda y, a, b: _xlog1py(b - 1, -y) + _xlogy(a - 1, y) - _betaln(a, b), ("a", "b"), _unit
+        lambda y, a, b: _xlog1py(b - 1, -y) + _xlogy(a - 1, y) - _betaln(a, b), ("a", "b"), _unit, end=_beta_end
     ),
     "expon": Distribution(
         lambda y: -y, (), _positive, cdf=lambda y: -xp.expm1(-y), sf=lambda y: xp.exp(-y), logsf=lambda y: -y,
@@ -152,12 +165,14 @@ CONTINUOUS: Final = {
         sf=lambda y: _erfc(y * math.sqrt(0.5)), ppf=lambda q: _ndtri((1 + q) / 2), isf=lambda q: -_ndtri(q / 2),
     ),
     "weibull_min": Distribution(
-        lambda y, c: xp.log(c) + _xlogy(c - 1, y) - y**c, ("c",), _positive, cdf=lambda y, c: -xp.expm1(-(y**c)),
+        lambda y, c: xp.log(c) + _xlogy(c - 1, y) - y**c, ("c",), _positive,
+        end=lambda y, c: (y == 0, y, c - 1, xp.log(c) - y**c), cdf=lambda y, c: -xp.expm1(-(y**c)),
         sf=lambda y, c: xp.exp(-(y**c)), logsf=lambda y, c: -(y**c), ppf=lambda q, c: (-xp.log1p(-q)) ** (1 / c),
         isf=lambda q, c: (-xp.log(q)) ** (1 / c),
     ),
     "rayleigh": Distribution(
-        lambda y: xp.log(y) - 0.5 * y * y, (), _positive, cdf=lambda y: -xp.expm1(-0.5 * y * y),
+        lambda y: xp.log(y) - 0.5 * y * y, (), _positive, end=lambda y: (y == 0, y, 1.0, -0.5 * y * y),
+        cdf=lambda y: -xp.expm1(-0.5 * y * y),
         sf=lambda y: xp.exp(-0.5 * y * y), logsf=lambda y: -0.5 * y * y, ppf=lambda q: xp.sqrt(-2 * xp.log1p(-q)),
         isf=lambda q: xp.sqrt(-2 * xp.log(q)),
     ),

@@ -23,18 +23,31 @@ NAMES: Final = (*ALL, *MULTIVARIATE)
 
 def logpdf(d: Distribution, x: Any, shapes: list[Any], loc: Any, scale: Any) -> Any:
     """The logarithm of a density, or of a probability; −∞ where there is none, NaN of parameters that are none."""
+    return _density(d, x, shapes, loc, scale)[0]
+
+
+def pdf(d: Distribution, x: Any, shapes: list[Any], loc: Any, scale: Any) -> Any:
+    """The density, or the probability; at an end by a power, which has derivatives where it has no logarithm."""
+    log, y, scale = _density(d, x, shapes, loc, scale)
+    if d.end is None:
+        return xp.exp(log)
+    is_end, away, power, rest = d.end(y, *shapes)
+    end = xp.where(is_end, away, 1.0) ** power * xp.exp(rest) / scale
+    is_end = is_end & ~xp.isnan(log)
+    return xp.where(is_end, end, xp.exp(xp.where(is_end, 0.0, log)))[()]
+
+
+def _density(d: Distribution, x: Any, shapes: list[Any], loc: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """The logarithm of a density, the standard value, or one that has a density, and the scale."""
     x, loc, scale = doubles(x), doubles(loc), doubles(scale)
     y = (x - loc) / scale
     low, high = d.support(*shapes)
     is_inside = (y >= low) & (y <= high) & ((xp.floor(y) == y) if d.is_discrete else ~xp.isinf(y))
-    inside = d.log(xp.where(is_inside, y, _within(low, high)), *shapes)
+    some = xp.where(is_inside, y, _within(low, high))
+    inside = d.log(some, *shapes)
     made = xp.where(is_inside, inside if d.is_discrete else inside - xp.log(scale), -np.inf)
-    return _of_valid(d, made, x, shapes, scale)
-
-
-def pdf(d: Distribution, x: Any, shapes: list[Any], loc: Any, scale: Any) -> Any:
-    """The density, or the probability."""
-    return xp.exp(logpdf(d, x, shapes, loc, scale))
+    within = some if d.end is None else xp.where(is_inside, y, 0.5)
+    return _of_valid(d, made, x, shapes, scale), within, scale
 
 
 def _within(low: Any, high: Any) -> Any:
