@@ -45,7 +45,7 @@ class Pairing(Op):
         if not x.shape or x.shape[:-1] != y.shape[:-1]:
             raise ShapeError(f"{self.name}: {x} and {y} do not have the same leading axes")
         if not x.shape[-1] or not y.shape[-1]:
-            raise ShapeError(f"{self.name}: {x} and {y}: an empty sequence has no {self.name.removesuffix('e')}ion")
+            raise ShapeError(f"{self.name}: {x} and {y}: an empty sequence is paired with none")
         return x.with_shape((*x.shape[:-1], self.count(x.shape[-1], y.shape[-1])))
 
     @abstractmethod

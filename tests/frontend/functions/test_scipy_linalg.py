@@ -135,6 +135,23 @@ def test_single_precision_stays_it(name: str) -> None:
     np.testing.assert_allclose(pliant.jit(f)(a), f(a), rtol=2e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: la.expm(a),
+        lambda a: la.solve_sylvester(a, a, a),
+        lambda a: la.solve_continuous_lyapunov(a, a),
+        lambda a: la.solve_discrete_lyapunov(a, a),
+    ],
+)
+def test_the_dtype_is_that_of_floats(f: Callable[[Any], Any]) -> None:
+    assert pliant.jit(f)(S.astype(np.float32)).dtype == np.float32
+
+
+def test_expm_of_nan_is_nan() -> None:
+    assert np.all(np.isnan(pliant.jit(lambda a: la.expm(a))(np.full((2, 2), np.nan))))
+
+
 def test_eigenvalues_are_complex_and_vectors_are_not() -> None:
     made, wanted = pliant.jit(lambda a: la.eig(a))(S), la.eig(S)
     assert [x.dtype for x in made] == [x.dtype for x in wanted]
@@ -155,6 +172,9 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "a mode": (lambda a: la.qr(a, mode="raw"), DomainError, "mode must be one of 'full', 'r', 'economic', got 'raw'"),
     "no square": (lambda a: la.inv(a[:2]), MatrixError, "is not square"),
     "no square of a loop": (lambda a: la.lu_factor(a[:2]), MatrixError, "is not square"),
+    "no square of lu": (lambda a: la.lu(a[:2]), MatrixError, "scipy.linalg.lu: .* is not square"),
+    "many of lu": (lambda a: la.lu(np.stack([a, a])), MatrixError, "scipy.linalg.lu: .* has more than two axes"),
+    "many of lu_factor": (lambda a: la.lu_factor(np.stack([a, a])), MatrixError, "scipy.linalg.lu_factor: .* has more"),
     "no right side": (lambda a: la.solve_triangular(a, a[:2]), MatrixError, "solve_triangular: .* do not fit together"),
 }  # fmt: skip
 

@@ -48,6 +48,8 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "rfft and back": lambda x: scipy.fft.irfft(scipy.fft.rfft(x, 8, overwrite_x=True) * 2, norm="ortho"),
     "fft2": lambda x: scipy.fft.fft2(x).real,
     "fftn": lambda x: np.abs(scipy.fft.fftshift(scipy.fft.fftn(x), axes=0)),
+    "fftn of one axis": lambda x: np.abs(scipy.fft.fftn(x, axes=0)),
+    "fftn of one extent": lambda x: np.abs(scipy.fft.fftn(x, 4, axes=0)),
     "trapezoid": lambda x: integrate.trapezoid(x, dx=0.5),
     "trapezoid of places": lambda x: integrate.trapezoid(x[:, 0], np.cumsum(np.exp(x[:, 1]))),
     "cumulative_trapezoid": lambda x: integrate.cumulative_trapezoid(x, axis=0),
@@ -78,6 +80,26 @@ def test_convolutions_of_integers_are_such() -> None:
     made = pliant.jit(lambda a, b: sg.convolve(a, b))(a, b)
     np.testing.assert_array_equal(made, sg.convolve(a, b))
     assert made.dtype == sg.convolve(a, b).dtype
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sg.fftconvolve(x, x),
+        lambda x: sg.fftconvolve(x[:, 0], x[:, 0]),
+        lambda x: sg.correlate(x[:, 0] > 60, x[:, 1] > 60),
+        lambda x: rosen_der(x[:, 0]),
+        lambda x: rosen_hess(x[:, 0]),
+    ],
+)
+def test_what_becomes_of_integers(f: Callable[[Any], Any]) -> None:
+    x = (np.arange(12).reshape(4, 3) * 10).astype(np.int8)
+    made, wanted = pliant.jit(f)(x), f(x)
+    assert made.dtype == wanted.dtype
+    if wanted.dtype.kind == "b":
+        np.testing.assert_array_equal(made, wanted)
+    else:
+        np.testing.assert_allclose(made, f(x.astype(float)), rtol=1e-10, atol=1e-10)
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {

@@ -70,3 +70,18 @@ def test_values_beside_and_far_away() -> None:
     np.testing.assert_allclose(pliant.jit(sc.inv_boxcox)(x, power), sc.inv_boxcox(x, power), rtol=1e-10)
     x = np.array([-200.0, -170.5, -30.25, -3.0, -1e-12, 0.0, 0.4999, 0.5, 20, 200])
     np.testing.assert_allclose(pliant.jit(sc.rgamma)(x), sc.rgamma(x), rtol=1e-11)
+
+
+def test_cauchy_far_away() -> None:
+    q = np.array([1e-300, 1e-20, 0.25, 0.5, 0.75, 1 - 1e-10])
+    np.testing.assert_allclose(pliant.jit(st.cauchy.ppf)(q)[:3], -1 / np.tan(np.pi * q[:3]), rtol=1e-14)
+    np.testing.assert_allclose(pliant.jit(st.cauchy.isf)(q)[2:], [1.0, 0.0, -1.0, -3.183098597596e9], 1e-6, 1e-15)
+    x = np.array([1e300, -1e-8, 3.0])
+    wanted = [-math.log(math.pi) - 600 * math.log(10), *st.cauchy.logpdf(x[1:])]
+    np.testing.assert_allclose(pliant.jit(st.cauchy.logpdf)(x), wanted, rtol=1e-14)
+
+
+def test_log_ndtr_of_single_precision() -> None:
+    x = np.linspace(-40, 5, 181, dtype=np.float32)
+    np.testing.assert_allclose(pliant.jit(sc.log_ndtr)(x), sc.log_ndtr(x.astype(float)), rtol=3e-6)
+    assert np.all(np.isfinite(pliant.vmap(pliant.grad(lambda t: sc.log_ndtr(t)))(x)))

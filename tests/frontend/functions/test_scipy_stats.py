@@ -12,7 +12,7 @@ import scipy.stats as st
 from scipy.stats import multivariate_normal, norm
 
 import pliant
-from pliant.errors import ArgumentError, ShapeError, TracedValueError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.functions.scipys.distributions import CONTINUOUS, DISCRETE, has
 from pliant.testing import check_gradient
 
@@ -77,6 +77,8 @@ def test_parameters_that_are_none_make_nan(name: str) -> None:
 
 FIXED = norm(0.5, 2.0)
 SPREAD = multivariate_normal(np.array([1.0, 2.0]), np.array([[2.0, 0.3], [0.3, 1.0]]))
+SINGULAR = multivariate_normal(np.zeros(2), np.ones((2, 2)), allow_singular=True)
+DIRICHLET = st.dirichlet(np.array([1.5, 2.0, 3.5]))
 OUTSIDE = np.array([0.5, -0.5, 1.0])
 COV = np.array([[2.0, 0.3], [0.3, 1.0]])
 
@@ -96,6 +98,9 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "normal vectors given inside": lambda x: multivariate_normal(x[:2], COV).pdf(OUTSIDE[:2]),
     "dirichlet": lambda x: st.dirichlet.logpdf(np.exp(x) / np.exp(x).sum(), [1.0, 2.0, 3.5]),
     "dirichlet without the last": lambda x: st.dirichlet.pdf((np.exp(x) / np.exp(x).sum())[:2], np.exp(OUTSIDE)),
+    "quantile by name": lambda x: norm(x, 2.0).ppf(q=0.2) + FIXED.cdf(x=x),
+    "dirichlet given before": lambda x: DIRICHLET.logpdf(np.exp(x) / np.exp(x).sum()),
+    "dirichlet given inside": lambda x: st.dirichlet(np.exp(x)).logpdf(np.array([0.2, 0.3, 0.5])),
     "of what is known": lambda x: x * norm.cdf(1.0) + norm(0, 1).ppf(0.3),
 }
 
@@ -119,6 +124,12 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "singular": (
         lambda x: multivariate_normal.logpdf(x, cov=COV, allow_singular=True), UnsupportedError, "allow_singular=True",
     ),
+    "singular, given before": (lambda x: SINGULAR.logpdf(x[:2]), UnsupportedError, "allow_singular=True"),
+    "draws by name": (lambda x: norm(x, 1).rvs(size=3), UnsupportedError, "scipy.stats.norm.rvs is not supported"),
+    "two later": (lambda x: norm(x, 1).pdf(x, 2), ArgumentError, "scipy.stats.norm.pdf takes one argument where"),
+    "none later": (lambda x: norm(x, 1).pdf(), ArgumentError, "scipy.stats.norm.pdf takes one argument where"),
+    "another later": (lambda x: norm(x, 1).pdf(y=x), ArgumentError, "scipy.stats.norm.pdf takes one argument where"),
+    "complex": (lambda x: norm.pdf(x * 1j), DTypeError, "distributions are of real numbers"),
     "vectors": (lambda x: multivariate_normal.logpdf(x, cov=COV), ShapeError, "do not fit together"),
     "another distribution": (lambda x: st.levy.pdf(x), TracedValueError, "SciPy, whose functions are not traced"),
 }  # fmt: skip

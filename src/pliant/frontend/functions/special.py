@@ -63,8 +63,9 @@ def _ratio(parts: tuple[Sequence[float], Sequence[float]], x: Any) -> Any:
 
 def _log_ndtr(x: Any) -> Any:
     """The logarithm of the normal distribution function, by its asymptotic series far below 0."""
-    is_far, is_above = x < -20, x > 0
-    far = xp.where(is_far, x, -20.0)
+    bound = -20.0 if x.dtype == np.float64 else -10.0
+    is_far, is_above = x < bound, x > 0
+    far = xp.where(is_far, x, bound)
     tail = xp.log1p(_power_series(_FAR, 1 / (far * far)))
     below = -0.5 * far * far - xp.log(-far) - _HALF_LOG_2PI + tail
     near = xp.log(_ndtr(xp.where(is_far | is_above, 0.0, x)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pliant.core.origin import here
-from pliant.errors import DomainError
+from pliant.errors import DomainError, DTypeError
 from pliant.frontend.convert import as_traced
 from pliant.frontend.creation import NumPyNamespace
 from pliant.frontend.functions.common import known
@@ -52,5 +52,10 @@ def chosen(table: Mapping[Any, Any], key: Any, name: str) -> Any:
 
 
 def doubles(a: Any) -> Any:
-    """Anything array-like as an array of doubles."""
-    return xp.asarray(a).astype(float)
+    """Anything array-like as an array of doubles; complex numbers are none."""
+    x = xp.asarray(a)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"scipy.stats: {as_traced(x).type} is complex, distributions are of real numbers").at(
+            ("here", here())
+        )
+    return x.astype(float)

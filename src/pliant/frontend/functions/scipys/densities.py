@@ -108,6 +108,12 @@ def _laplace_quantile(q: Any) -> Any:
     return xp.where(q > 0.5, -xp.log(2 * (1 - q)), xp.log(2 * q))
 
 
+def _cauchy_quantile(q: Any) -> Any:
+    is_inner = xp.abs(q - 0.5) < 0.25
+    beside = xp.where(is_inner, 0.25, xp.where(q > 0.5, q - 1, q))
+    return xp.where(is_inner, xp.tan(math.pi * (0.5 - q)), 1 / xp.tan(math.pi * beside))
+
+
 def _binomial(k: Any, n: Any, p: Any) -> Any:
     return -xp.log1p(n) - _betaln(n - k + 1, k + 1) + _xlogy(k, p) + _xlog1py(n - k, -p)
 
@@ -151,9 +157,8 @@ CONTINUOUS: Final = {
         logsf=lambda y: _log_expit(-y), ppf=_logit, isf=lambda q: -_logit(q),
     ),
     "cauchy": Distribution(
-        lambda y: -math.log(math.pi) - xp.log1p(y * y), cdf=lambda y: xp.arctan2(1.0, -y) / math.pi,
-        sf=lambda y: xp.arctan2(1.0, y) / math.pi, ppf=lambda q: xp.tan(math.pi * (q - 0.5)),
-        isf=lambda q: xp.tan(math.pi * (0.5 - q)),
+        lambda y: -math.log(math.pi) - 2 * xp.log(xp.hypot(1.0, y)), cdf=lambda y: xp.arctan2(1.0, -y) / math.pi,
+        sf=lambda y: xp.arctan2(1.0, y) / math.pi, ppf=lambda q: -_cauchy_quantile(q), isf=_cauchy_quantile,
     ),
     "lognorm": Distribution(
         _lognormal, ("s",), _positive, cdf=lambda y, s: _ndtr(xp.log(y) / s), sf=lambda y, s: _ndtr(-xp.log(y) / s),

@@ -130,19 +130,28 @@ def has(name: str) -> tuple[str, ...]:
     )
 
 
-def method(name: str, which: str, /, *args: Any, **options: Any) -> Any:
-    """A method of a distribution, called as SciPy's is: with its shape parameters, `loc` and `scale` after the first
-    argument."""
+def _title(name: str, which: str) -> str:
+    """A method of a distribution in words, or UnsupportedError if there is no formula for it."""
     title = f"scipy.stats.{name}.{which}"
     if which not in has(name):
         raise unsupported(
             f"{title} is not supported in a traced function", f"of {name} there are {', '.join(has(name))}"
         )
+    return title
+
+
+_FIRST: Final = ("x", "k", "q")
+
+
+def method(name: str, which: str, /, *args: Any, **options: Any) -> Any:
+    """A method of a distribution, called as SciPy's is: with its shape parameters, `loc` and `scale` after the first
+    argument."""
+    title = _title(name, which)
     if name in MULTIVARIATE:
         return MULTIVARIATE[name][which](*args, **options)
     d = ALL[name]
     names = ("x", *d.shapes, "loc", *(() if d.is_discrete else ("scale",)))
-    first = next((k for k in ("x", "k", "q") if k in options), None) if not args else None
+    first = next((k for k in _FIRST if k in options), None) if not args else None
     given = dict(zip(names, args if first is None else (options.pop(first),), strict=False))
     wrong = [k for k in options if k not in names or k in given]
     given |= options
@@ -167,12 +176,19 @@ class Frozen:
         return partial(_later, self._name, which, self._args, self._options)
 
 
-def _later(name: str, which: str, given: tuple[Any, ...], later: dict[str, Any], x: Any) -> Any:
-    return method(name, which, x, *given, **later)
+def _later(name: str, which: str, given: tuple[Any, ...], later: dict[str, Any], /, *args: Any, **options: Any) -> Any:
+    title, left = _title(name, which), [*args, *[options[k] for k in _FIRST if k in options]]
+    if len(left) != 1 or len(args) + len(options) != 1:
+        raise ArgumentError(f"{title} takes one argument where the parameters are given before").at(("here", here()))
+    return method(name, which, left[0], *given, **later)
 
 
 def _frozen(name: str, /, *args: Any, **options: Any) -> Frozen:
     return Frozen(name, args, options)
+
+
+_KEPT: Final = {"multivariate_normal": ("mean", "cov", "allow_singular"), "dirichlet": ("alpha",)}
+"""What distributions of vectors whose parameters are given first keep of them."""
 
 
 def of_distribution(fn: Any) -> Callable[..., Any] | None:
@@ -191,7 +207,7 @@ def of_distribution(fn: Any) -> Callable[..., Any] | None:
     if generic is holder:
         return partial(method, name, fn.__name__)
     if name in MULTIVARIATE:
-        return partial(_later, name, fn.__name__, (holder.mean, holder.cov), {}) if hasattr(holder, "cov") else None
+        return partial(_later, name, fn.__name__, tuple([getattr(holder, k) for k in _KEPT[name]]), {})
     return partial(_later, name, fn.__name__, holder.args, holder.kwds)
 
 

@@ -16,7 +16,8 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     """x with a x + x b = q."""
     a, b, q = floats(a), floats(b), floats(q)
     m, n = a.shape[-1], b.shape[-1]
-    return _solved(lambda: xp.kron(a, xp.eye(n)) + xp.kron(xp.eye(m), b.T), q, "solve_sylvester")
+    one_m, one_n = xp.eye(m, dtype=b.dtype), xp.eye(n, dtype=a.dtype)
+    return _solved(lambda: xp.kron(a, one_n) + xp.kron(one_m, b.T), q, "solve_sylvester")
 
 
 def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
@@ -28,7 +29,7 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
 def solve_discrete_lyapunov(a: Any, q: Any, method: Any = None) -> Any:
     """x with a x aᴴ − x + q = 0, by the direct method."""
     a, q = floats(a), floats(q)
-    return _solved(lambda: xp.eye(q.size) - xp.kron(a, xp.conj(a)), q, "solve_discrete_lyapunov")
+    return _solved(lambda: xp.eye(q.size, dtype=a.dtype) - xp.kron(a, xp.conj(a)), q, "solve_discrete_lyapunov")
 
 
 def _solved(system: Callable[[], Any], q: Any, name: str) -> Any:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import MatrixError
 from pliant.frontend.array import fresh
 from pliant.frontend.functions.common import known
 from pliant.frontend.functions.linalg import matrices
@@ -15,9 +17,15 @@ from pliant.frontend.functions.scipys.linalg import solve_triangular
 from pliant.ops.solve import Lu
 
 
-def factors(a: Any) -> tuple[Any, Any]:
+def factors(a: Any, name: str) -> tuple[Any, Any]:
     """Both triangles in one matrix, and the order of the rows of `a` for which they are its factors."""
-    lu, order = Lu().apply(matrices("lu", a, square=True))
+    a = floats(a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        which = "has more than two axes" if a.ndim > 2 else "is not square"
+        raise MatrixError(
+            f"scipy.linalg.{name}: {a.type} {which}: only one square matrix is supported in a traced function"
+        ).at(("here", here()))
+    lu, order = Lu().apply(matrices(name, a, square=True))
     return fresh(lu, is_array=True), fresh(order, is_array=True)
 
 
@@ -37,7 +45,7 @@ def solved(lu: Any, order: Any, b: Any, trans: Any) -> Any:
 
 def lu(a: Any, permute_l: Any = False) -> Any:
     """scipy.linalg.lu, of one square matrix."""
-    both, order = factors(a)
+    both, order = factors(a, "lu")
     n = both.shape[-1]
     lower, upper = xp.tril(both, -1) + np.eye(n, dtype=both.dtype), xp.triu(both)
     rows = xp.zeros((n, n), xp.real(both).dtype)

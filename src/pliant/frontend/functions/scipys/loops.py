@@ -20,9 +20,10 @@ _PADE: Final = (
 def expm(A: Any) -> Any:
     """The exponential of matrices, scaled until 13 terms of Padé's are exact, and squared as often (Higham 2005)."""
     size = np.max(np.sum(np.abs(A), axis=-2))
+    size = np.where(np.isfinite(size), size, 0.0)
     count = int(np.ceil(np.log2(np.maximum(size / 5.371920351148152, 1.0))))
     x = A / 2.0**count
-    b, one = _PADE, np.eye(A.shape[-1])
+    b, one = _PADE, np.eye(A.shape[-1], dtype=x.dtype)
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
@@ -36,7 +37,7 @@ def expm(A: Any) -> Any:
 
 def lu_factor(a: Any) -> Any:
     """scipy.linalg.lu_factor, of one square matrix."""
-    lu, order = factors(a)
+    lu, order = factors(a, "lu_factor")
     n = lu.shape[0]
     left, pivots = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
     for i in range(n):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pliant.frontend.functions.scipys.common import xp
+from pliant.frontend.functions.scipys.common import floats, xp
 
 
 def rosen(x: Any) -> Any:
@@ -16,7 +16,7 @@ def rosen(x: Any) -> Any:
 
 def rosen_der(x: Any) -> Any:
     """Its gradient."""
-    x = xp.asarray(x)
+    x = floats(x)
     slope = xp.zeros_like(x)
     slope[1:] += 200 * (x[1:] - x[:-1] ** 2)
     slope[:-1] += -400 * x[:-1] * (x[1:] - x[:-1] ** 2) - 2 * (1 - x[:-1])
@@ -25,7 +25,7 @@ def rosen_der(x: Any) -> Any:
 
 def rosen_hess(x: Any) -> Any:
     """Its Hessian."""
-    x = xp.atleast_1d(x)
+    x = xp.atleast_1d(floats(x))
     beside = -400 * x[:-1]
     middle = xp.zeros(len(x), x.dtype)
     middle[1:] += 200

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pliant.core.origin import here
 from pliant.errors import ShapeError
-from pliant.frontend.functions.scipys.common import chosen, xp
+from pliant.frontend.functions.scipys.common import chosen, floats, xp
 
 _MODES: Final = {"full": "full", "same": "same", "valid": "valid"}
 
@@ -18,14 +18,15 @@ def convolve(in1: Any, in2: Any, mode: Any = "full", method: Any = "auto") -> An
 
 
 def fftconvolve(in1: Any, in2: Any, mode: Any = "full") -> Any:
-    """scipy.signal.fftconvolve, of one axis directly."""
-    return _convolved(in1, in2, mode, "fftconvolve")
+    """scipy.signal.fftconvolve, of floats always; of one axis directly."""
+    return _convolved(floats(in1), floats(in2), mode, "fftconvolve")
 
 
 def correlate(in1: Any, in2: Any, mode: Any = "full", method: Any = "auto") -> Any:
     """scipy.signal.correlate."""
-    x, y = xp.asarray(in1), xp.asarray(in2)
-    return _convolved(x, xp.conj(y[(slice(None, None, -1),) * y.ndim]), mode, "correlate")
+    y = xp.asarray(in2)
+    back = y[(slice(None, None, -1),) * y.ndim]
+    return _convolved(in1, xp.conj(back) if y.dtype.kind == "c" else back, mode, "correlate")
 
 
 def _convolved(in1: Any, in2: Any, mode: Any, name: str) -> Any:

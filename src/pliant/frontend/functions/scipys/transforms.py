@@ -7,6 +7,13 @@ from typing import Any, Final
 
 from pliant.frontend.functions.common import known
 from pliant.frontend.functions.scipys.common import floats, xp
+from pliant.frontend.kinds import is_sequence
+
+
+def _listed(axes: Any) -> Any:
+    """Axes or extents, of which one may be given as a number."""
+    axes = known(axes, "s= and axes=")
+    return (axes,) if axes is not None and not is_sequence(axes) and not xp.ndim(axes) else axes
 
 
 def _along_one(name: str) -> Callable[..., Any]:
@@ -18,14 +25,14 @@ def _along_one(name: str) -> Callable[..., Any]:
 
 def _along_two(name: str) -> Callable[..., Any]:
     def transform(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-        return getattr(xp.fft, name)(xp.asarray(x), s, axes, norm)
+        return getattr(xp.fft, name)(xp.asarray(x), _listed(s), _listed(axes), norm)
 
     return transform
 
 
 def _along_some(name: str) -> Callable[..., Any]:
     def transform(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-        return getattr(xp.fft, name)(xp.asarray(x), s, axes, norm)
+        return getattr(xp.fft, name)(xp.asarray(x), _listed(s), _listed(axes), norm)
 
     return transform
 
