@@ -56,6 +56,15 @@ def by_key(x: Any, n: int) -> Any:
     return [len(c) for c in made.values()], sum(made[3])
 
 
+def slices(x: Any, n: int) -> Any:
+    made: Any = [[x[0], x[1], x[2]], [x[3], x[4], x[5]]]
+    for v in x:
+        made[int(v > 0)][:2] = [v, 2 * v]
+        made[int(v > 1)][::2] = (v * w for w in (3.0, 4.0))
+    made[int(x[0] > 0)][1:2] = [x[6], x[7], x[8]]
+    return [len(c) for c in made], [sum(c) for c in made]
+
+
 def all_that_changes(x: Any, n: int) -> Any:
     made: Any = [[x[0]], [], [x[1], x[2]]]
     total = 0.0
@@ -187,5 +196,5 @@ def which(x: Any, n: int) -> Any:
 
 ONES = [
     buckets, means, forever, by_key, all_that_changes, alike_at_first, of_rows, of_pairs, held, handed_on, extended,
-    of_two_names,     sorted_by_buckets, out_of_range, neighbours, which,
+    of_two_names, slices, sorted_by_buckets, out_of_range, neighbours, which,
 ]  # fmt: skip

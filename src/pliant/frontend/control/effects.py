@@ -63,8 +63,11 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if method is not None:
         method(key, value)
         return
-    if kind is list and (one := one_of(holder)) is not None and row_of(holder) is None:
-        one.do(lambda member: store(value, member, key))
+    if kind is list and (one := one_of(holder)) is not None:
+        row, place = row_of(holder), place_or_error(key)
+        if row is None or lists.is_slice(place) or not write(row, place, value):
+            value = taken(value, lists.extend) if lists.is_slice(place) else value
+            one.do(lambda member: store(value, member, key))
         return
     if (one := one_of(value)) is not None and one.is_read_from(holder, key):  # `lists[k] += x`
         return
