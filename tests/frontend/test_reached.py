@@ -357,3 +357,18 @@ def test_containers_that_hold_themselves_are_refused() -> None:
         with pytest.raises(pliant.errors.ArgumentError, match="holds itself"):
             f(lambda x: x[0])(held)
     assert pliant.jit(lambda x: x[0][0] + x[1][1])([shared, shared]) == 3.0
+
+
+def test_an_object_that_is_let_go_of_and_holds_itself_is_refused() -> None:
+    class Node:
+        value = 0.0
+
+    def f(d: Any, x: Any) -> Any:
+        node = d["node"]
+        d["node"] = None
+        node.value = x
+        node.children = [node]
+        return x
+
+    with pytest.raises(pliant.errors.ArgumentError, match="object among the arguments holds itself"):
+        pliant.jit(f)({"node": Node()}, 1.0)

@@ -23,7 +23,7 @@ from pliant.frontend.memory import Memories
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.records import found_in, is_record
 from pliant.frontend.reference import NAMESPACE, Ref
-from pliant.frontend.sharing import NONE, Closed, Firsts
+from pliant.frontend.sharing import NONE, Closed, Firsts, parts_of
 from pliant.frontend.tracing import strides_of, unknown_dtype
 
 UNNAMED: Final = ""
@@ -91,7 +91,7 @@ def flatten(tree: Any, closed: Closed = NONE) -> tuple[list[Any], Any]:
     except RecursionError:
         if not _holds_itself(tree):
             raise
-        message = "a list or dict among the arguments holds itself"
+        message = "a list, dict or object among the arguments holds itself"
         raise ArgumentError(message, hint="pass what it holds, without itself").at(("here", here())) from None
     found = found_in([x for x in leaves if id(x) not in closed] if closed else leaves)
     return flatten(tree, closed) if found else (leaves, structure)
@@ -104,8 +104,7 @@ def _holds_itself(tree: Any) -> bool:
         x, around = todo.pop()
         if id(x) in around:
             return True
-        parts: list[Any] = [*x.values()] if is_table(x) else [*x] if is_sequence(x) else []
-        todo += [(part, around | {id(x)}) for part in parts]
+        todo += [(part, around | {id(x)}) for _, part in parts_of(x) or ()]
     return False
 
 
