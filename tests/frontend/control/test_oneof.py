@@ -119,3 +119,28 @@ def test_a_list_that_is_held_while_another_name_changes_it_is_known_to_be_change
 
     for x in np.eye(3):
         assert pliant.jit(f)(x) == f(x)
+
+
+@pytest.mark.parametrize("first", [[1.0], [1.0, 2.0]], ids=len)
+def test_how_long_a_row_is_that_another_name_changes_is_known(first: list[float]) -> None:
+    def by_a_place(x: Any) -> Any:
+        made = [[*first], [*first]]
+        c = made[np.argmax(x)]
+        made[0].append(4.0)
+        return len(c)
+
+    def by_the_same(x: Any) -> Any:
+        made = [[*first], [*first]]
+        c = made[np.argmax(x)]
+        made[np.argmax(x)].append(4.0)
+        return len(c)
+
+    def by_a_slice(x: Any) -> Any:
+        made = [[*first], [*first]]
+        c = made[np.argmax(x)]
+        made[0][:] = [5.0, 6.0, 7.0]
+        return len(c), sum(c)
+
+    for f in (by_a_place, by_the_same, by_a_slice):
+        for x in np.eye(2):
+            assert pliant.jit(f)(x) == f(x)

@@ -201,6 +201,8 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     is_item: nothing but one of its items or attributes changes; an error if more does, or if nobody can say here by
     what condition."""
     check_sealed([holder])
+    if not is_item:
+        rows_let_go(holder)
     heads = current().outermost.heads
     if id(holder) in heads:
         heads[id(holder)].is_changed = True
@@ -225,6 +227,16 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
         else:
             raise _changed(holder, name, ways)
     return others
+
+
+def rows_let_go(holder: Any, but: Any = None) -> None:
+    """More than an item of a list changes: nobody may look at what was read of lists in which it is, at places known
+    only at run time, as rows."""
+    top = current().outermost
+    for number, row in [*top.read.items()]:
+        if number in top.ones and row.elements is not but and any([x is holder for x in row.members]):
+            top.rows.pop(number, None)
+            top.ones[number].let_go()
 
 
 def check_sealed(holders: Iterable[Any]) -> None:

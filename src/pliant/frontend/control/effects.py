@@ -20,7 +20,7 @@ from pliant.frontend.control.each import of_each
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
-from pliant.frontend.control.oneof import one_of, taken
+from pliant.frontend.control.oneof import One, one_of, taken
 from pliant.frontend.control.ornone import (
     OrNone,
     holder_of_attribute,
@@ -64,10 +64,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
         method(key, value)
         return
     if kind is list and (one := one_of(holder)) is not None:
-        row, place = row_of(holder), place_or_error(key)
-        if row is None or lists.is_slice(place) or not write(row, place, value):
-            value = taken(value, lists.extend) if lists.is_slice(place) else value
-            one.do(lambda member: store(value, member, key))
+        _store_in(one, place_or_error(key), value)
         return
     if (one := one_of(value)) is not None and one.is_read_from(holder, key):  # `lists[k] += x`
         return
@@ -117,6 +114,15 @@ def store(value: Any, holder: Any, key: Any) -> None:
     cast("Any", holder)[key] = value
     for other in others:
         _store_if(other, key, value)
+
+
+def _store_in(one: One, key: Any, value: Any) -> None:
+    """The same in a list that is one of several."""
+    row = row_of(one.elements)
+    if row is not None and not lists.is_slice(key) and write(row, key, value):
+        return
+    value = taken(value, lists.extend) if lists.is_slice(key) else value
+    one.do(lambda member: store(value, member, key))
 
 
 def _within(holder: Any) -> Any:

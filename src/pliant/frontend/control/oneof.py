@@ -15,7 +15,7 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.copies import apart, in_other_places
+from pliant.frontend.control.copies import apart, in_other_places, rows_let_go
 from pliant.frontend.control.fronts import Form
 from pliant.frontend.control.grids import grid_kind, row_of, written_apart
 from pliant.frontend.control.grids import item as plain_item
@@ -52,6 +52,7 @@ class One:
         apart(self.elements)
         if row_of(self.elements) is not None:
             written_apart(self.members[0])
+            rows_let_go(self.members[0], but=self.elements)
             note_one_by_one(self.holder)
         made = switched([partial(use, member) for member in self.members], self.place)
         self.elements[:] = _content(self.members, self.place, self.key)
