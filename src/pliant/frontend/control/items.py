@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice, takewhile
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -70,7 +71,10 @@ class Made:
     is_strict: bool = False
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.function(*self.parts, strict=True) if self.is_strict else self.function(*self.parts))
+        if self.function is reversed:
+            return _backwards(*self.parts)
+        parts = [walked(x) if type(x) is list else x for x in self.parts]
+        return iter(self.function(*parts, strict=True) if self.is_strict else self.function(*parts))
 
 
 @final
@@ -212,7 +216,34 @@ def _of_list(elements: list[Any], at: Callable[[Any], Any]) -> Steps:
     def element(k: Any) -> Any:
         return elements[k] if type(k) is int else at(k)
 
-    return Steps(len(elements), element, lists=(elements,), now=lambda n: n < len(elements))
+    return Steps(len(elements), element, lists=(elements,), now=lambda n: has(elements, n))
+
+
+def has(elements: Sequence[Any], n: int) -> bool:
+    """Whether there is an element at a number: an error if a step has left that to data."""
+    front = front_of(elements)
+    if front is not None:
+        raise front.refused("a step that changes, under a condition, the list that it is of: the next one")
+    return n < len(elements)
+
+
+def walked(elements: Any, done: int = 0) -> Iterator[Any]:
+    """The elements from a number on, of a list those that it has when they are asked for."""
+    if type(elements) is not list:
+        yield from islice(elements, done, None)
+        return
+    listed = cast("list[Any]", elements)
+    while has(listed, done):
+        yield listed[done]
+        done += 1
+
+
+def _backwards(elements: Any) -> Iterator[Any]:
+    """`reversed`, of a list those elements that it has when they are asked for."""
+    if type(elements) is not list:
+        return reversed(elements)
+    listed = cast("list[Any]", elements)
+    return (listed[n] for n in takewhile(partial(has, listed), range(len(listed) - 1, -1, -1)))
 
 
 def of_one(elements: Any) -> Steps | None:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from types import CodeType
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from pliant.core.data import frozen
 from pliant.core.ir import Value
@@ -16,7 +15,7 @@ from pliant.core.origin import here
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
-from pliant.frontend.control.items import Mapped, Steps, of_one, offset, steps_of
+from pliant.frontend.control.items import Mapped, Steps, of_one, offset, steps_of, walked
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, Taken, has_steps, name_of
 from pliant.frontend.control.offsets import offsets, told
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
@@ -127,7 +126,8 @@ def _until(site: Site, test: Callable[[Any], Any]) -> Callable[[Any], Signal | N
 def _counted(site: Site, elements: Any) -> Signal | None:
     steps = steps_of(elements) or offsets(elements) or of_one(elements) if is_tracing() else None
     if steps is None:
-        return _plain(site, iter(elements), name_of(elements))
+        is_list = cast("Any", type(elements)) is list and is_tracing()
+        return _plain(site, walked(elements) if is_list else iter(elements), name_of(elements))
     if steps.ended is not None:
         return site.finished(_chained(site, (replace(steps, ended=None), Ending(steps.ended))))
     if type(steps.count) is TracedArray and steps.count.concrete is not None:
@@ -188,7 +188,7 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
             return site.left(signal, partial(_static, site, steps, done, peeled))
     if steps.known is None or (is_tried and steps.is_same):
         return site.finished(None)
-    return _plain(site, islice(steps.known, done, None), name_of(steps.known), done)
+    return _plain(site, walked(steps.known, done), name_of(steps.known), done)
 
 
 def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
