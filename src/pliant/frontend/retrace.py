@@ -14,6 +14,7 @@ from pliant.frontend.alias import Group, Shared, groups_of
 from pliant.frontend.array import TracedArray
 from pliant.frontend.changed import After, after_of
 from pliant.frontend.control.deques import as_deques
+from pliant.frontend.control.oneof import check_ones
 from pliant.frontend.control.outside import nothing_left, take_back, taken_back_of, unless_it_raises
 from pliant.frontend.control.perhaps import check_orders, returned
 from pliant.frontend.control.report import reports_of
@@ -173,6 +174,7 @@ def _trace_once(
                 made = None
             with_plain_members(whole)
             check_orders(containers((made, whole), ends.closed))
+            check_ones(trace, made, whole, ends.closed)
         after = after_of(whole, structure, given, held)
         known = _known_containers(made, held, after, trace)
         made, made_structure = flatten(made, frozenset(() if layouts.are_results else known))
@@ -191,10 +193,9 @@ def _trace_once(
     fn = Function(name, params, tuple(results))
     check_escaped(fn, trace)
     captured = tuple(s.source for s in sources)
-    watched = _watched(given, trace)
     return Program(
         fn, tuple(entered_at.leaves), groups, captured, outputs.returned, made_structure, written,
-        tuple(trace.met.values()), watched, changed, tuple(sorted(trace.narrowed)),
+        tuple(trace.met.values()), _watched(given, trace), changed, tuple(sorted(trace.narrowed)),
         guards_of(trace, trace.passed),
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),

@@ -144,3 +144,52 @@ def test_how_long_a_row_is_that_another_name_changes_is_known(first: list[float]
     for f in (by_a_place, by_the_same, by_a_slice):
         for x in np.eye(2):
             assert pliant.jit(f)(x) == f(x)
+
+
+class Kept:
+    """An object that holds lists."""
+
+    def __init__(self) -> None:
+        self.lists = [[1.0], [2.0]]
+        self.one: Any = None
+
+
+def one_returned(kept: Any, more: Any, k: Any) -> Any:
+    kept.lists[k].append(3.0)
+    return kept.lists[k]
+
+
+def one_in_an_attribute(kept: Any, more: Any, k: Any) -> Any:
+    kept.one = kept.lists[k]
+    kept.one.append(1.0)
+    return kept.one
+
+
+def one_in_a_list(kept: Any, more: Any, k: Any) -> Any:
+    more.append(kept.lists[k])
+    return more[0]
+
+
+def one_that_is_new(kept: Any, more: Any, k: Any) -> Any:
+    kept.lists = [[k * 1.0], [k * 2.0]]
+    more.append(kept.lists[k])
+    return more[0]
+
+
+@pytest.mark.parametrize("f", [one_returned, one_in_an_attribute, one_in_a_list, one_that_is_new])
+@pytest.mark.parametrize("k", [0, 1])
+def test_one_that_outlives_the_call_is_the_callers(f: Callable[..., Any], k: int) -> None:
+    compiled, kept, expected = pliant.jit(f), Kept(), Kept()
+    for _ in range(2):
+        assert compiled(kept, [], np.int64(k)) is kept.lists[k]
+        f(expected, [], np.int64(k))
+        assert kept.lists == expected.lists
+
+
+@pytest.mark.usefixtures("for_all_data")
+def test_for_all_data_one_does_not_outlive_the_call() -> None:
+    def f(x: Any, lists: Any) -> Any:
+        return lists[np.argmax(x)]
+
+    with pytest.raises(UnsupportedError, match="one of several lists is returned, or left where others can see it"):
+        pliant.jit(f)(np.ones(2), [[1.0], [2.0]])

@@ -15,14 +15,15 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.copies import apart, in_other_places, rows_let_go
+from pliant.frontend.control.copies import apart, in_other_places, related, rows_let_go
 from pliant.frontend.control.fronts import Form
 from pliant.frontend.control.grids import grid_kind, row_of, written_apart
 from pliant.frontend.control.grids import item as plain_item
 from pliant.frontend.control.growth import Prefix, growth_of
 from pliant.frontend.control.region import born, note, note_one_by_one, place_of
 from pliant.frontend.control.switched import place_among, switched
-from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.sharing import Closed, containers
+from pliant.frontend.tracing import Trace, current, is_tracing
 from pliant.ops.index import gather
 from pliant.ops.shape import concatenate, reshape
 
@@ -115,6 +116,18 @@ def one_of(elements: Any) -> One | None:
     return current().outermost.ones.get(id(cast("Any", elements)))
 
 
+def check_ones(trace: Trace, made: Any, given: Any, closed: Closed) -> None:
+    """UnsupportedError if one of several lists is returned, or left in what was given or outside, where one of those
+    that it may be outlives the call too: a copy of it is another list."""
+    if not trace.ones:
+        return
+    left = {*map(id, containers((given, [place.get() for place in trace.left]), closed))}
+    for one in [trace.ones[n] for n in left.union(map(id, containers(made, closed))) if n in trace.ones]:
+        others = [x for member in one.members for x in (member, *related(member)) if x is not one.elements]
+        if any([id(x) in left or id(x) not in trace.own for x in others]):
+            raise _refused("returned, or left where others can see it,", one.key, "leave a copy: list(lists[k])")
+
+
 def changed(one: One, method: Callable[[list[Any]], Any], name: str, /, *args: Any, **options: Any) -> Any:
     """A method that changes a list that is one of several. method: that of each of them."""
     if name == "extend":
@@ -148,12 +161,12 @@ def _content(members: Sequence[list[Any]], place: TracedArray, key: TracedArray)
     return form.listed([gather(_stacked(parts), place.value) for parts in values])
 
 
-def _refused(what: str, key: TracedArray) -> UnsupportedError:
+ALIKE: Final = "let all of them hold elements of one dtype and shape; or use one array: table[k, n[k]] = x; n[k] += 1"
+
+
+def _refused(what: str, key: TracedArray, hint: str = ALIKE) -> UnsupportedError:
     """The error of lists of which the one at a place known only at run time cannot be had."""
-    error = UnsupportedError(
-        f"one of several lists is {what} at a place that is known only at run time",
-        hint="let all of them hold elements of one dtype and shape; or use one array: table[k, n[k]] = x; n[k] += 1",
-    )
+    error = UnsupportedError(f"one of several lists is {what} at a place that is known only at run time", hint=hint)
     return error.at(("here", here())).needing(key.value)
 
 
