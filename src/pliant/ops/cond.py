@@ -214,7 +214,7 @@ def _for_those(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
     return trace(step, *types)
 
 
-def has_loops(fn: Function, such: Callable[[Function], bool] = lambda _: True) -> bool:
+def has_loops(fn: Function, such: Callable[[Function], bool]) -> bool:
     """Whether there are loops, in branches too, that hold such a function."""
     for node in fn.nodes:
         functions = functions_of(node.op).values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pliant.core.origin import here
@@ -31,10 +31,10 @@ def adjoint(a: Any) -> Any:
     return xp.conj(xp.swapaxes(a, -1, -2))
 
 
-def hermitian(a: Any, *, lower: bool) -> Any:
-    """The Hermitian matrices of which one triangle is given."""
+def hermitian(a: Any, *, lower: bool, turned: Callable[[Any], Any] = adjoint) -> Any:
+    """The Hermitian matrices of which one triangle is given. turned: makes the other one of it."""
     part = xp.tril(a, -1) if lower else xp.triu(a, 1)
-    return part + adjoint(part) + diagonal(a)
+    return part + turned(part) + diagonal(a)
 
 
 def diagonal(a: Any) -> Any:

@@ -16,8 +16,7 @@ from pliant.ops.triangular import triangular_solve
 
 
 def _symmetric(a: Any, lower: bool) -> Any:
-    part = xp.tril(a, -1) if lower else xp.triu(a, 1)
-    return part + xp.swapaxes(part, -1, -2) + diagonal(a)
+    return hermitian(a, lower=lower, turned=lambda part: xp.swapaxes(part, -1, -2))
 
 
 _ORDINARY: Final = (None, "gen", "general", "banded")
